@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileOperations } from '../harness/faults/file-operations.ts';
-import { runOperation } from '../harness/faults/parent.ts';
+import { runOperation } from '../harness/faults/run.ts';
 import { compileShim } from '../harness/faults/shim.ts';
 import { storeOperations } from '../harness/faults/store-operations.ts';
 

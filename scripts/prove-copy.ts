@@ -8,7 +8,7 @@ import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { hashedDays } from '../harness/copy/compare-copies.ts';
+import { hashedDays } from '../harness/copy/content.ts';
 import { startCopyProcess } from '../harness/copy/processes.ts';
 import { fillStore } from '../harness/copy/traffic.ts';
 import { startPostgres } from '../harness/postgres/server.ts';

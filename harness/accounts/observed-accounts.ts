@@ -1,13 +1,17 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
 import { createSim } from '../../sim/index.ts';
 import { declaration } from '../../sim/labelers/declarations.ts';
 import type { Labeler } from '../../sim/labelers/labeler.ts';
 import type { LabelFields } from '../../sim/labelers/odd-labels.ts';
 import { micros } from '../../src/store/time.ts';
 import { type LabelStation, startStation } from '../labels/label-station.ts';
+import type { Later } from '../process/once-in-file.ts';
+import type { Program } from '../process/program.ts';
 import { until } from '../process/until.ts';
+import { fill, folderInTest, startAccount, writerInTest } from './account.ts';
 import { accounts, hostileTexts } from './account-history.ts';
 
 /** Stores that the label instrument filled from simulated labelers over several weeks of a simulated clock. */
@@ -160,4 +164,25 @@ function hotLabel(nth: number, nowMs: number): LabelFields {
   const cts = new Date(nowMs - nth).toISOString();
   const record = `at://${accounts.busy}/app.bsky.feed.${nth % 40 === 1 ? 'repost' : 'post'}/${rkey}`;
   return { uri: nth % 40 === 0 ? accounts.busy : record, val: `v${nth % 5}`, neg: nth % 41 === 0, cts };
+}
+
+/**
+ * Creates a store with rows of two accounts and starts the account surface on this store. The surface runs until the
+ * test has finished, or `later` ends it.
+ */
+export async function observed(count: number, args: readonly string[] = [], later: Later = onTestFinished) {
+  const folder = folderInTest(later);
+  const store = writerInTest(folder, (Date.now() - 60_000) * 1000, later);
+  await fill(store, count, { at: (Date.now() - 30_000) * 1000 });
+  await fill(store, 5, { at: (Date.now() - 30_000) * 1000, subject: 'did:plc:otherotherotherotherothe' });
+  const program = startAccount(folder, args, {}, later);
+  const { url, port } = await program.listening();
+  return { folder, store, program, url, port };
+}
+
+/** Returns the metrics of a program, fetched from the port that the program logs. */
+export async function metricsOf(program: Program): Promise<string> {
+  const announcedPort = (): unknown => program.log().find(({ msg }) => msg === 'the metrics port is open')?.port;
+  await until('the port of the metrics', () => announcedPort() !== undefined);
+  return (await fetch(`http://127.0.0.1:${Number(announcedPort())}/metrics`)).text();
 }

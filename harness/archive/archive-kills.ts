@@ -13,7 +13,7 @@ import type { Finding } from '../../src/archive/verify/finding.ts';
 import { verifyArchive } from '../../src/archive/verify/verify.ts';
 import { systemCode } from '../../src/ops/errors.ts';
 import { SmallDisk } from '../faults/small-disk.ts';
-import { killedHours, killedRespond } from './killed-service.ts';
+import { killedHours, killedRespond } from './interrupted.ts';
 import { simulateArchive, simulatedStart } from './simulated-archive.ts';
 
 /** Number of kills, number of times that the disk is filled, and seed of the random delays. */

@@ -11,7 +11,7 @@ import { openArchiveFiles } from '../../src/archive/files/archive-files.ts';
 import { keptInFile, openDayLog } from '../../src/archive/signing/day-log.ts';
 import { noTelemetry } from '../../src/archive/telemetry.ts';
 import { silentLog } from '../../src/ops/log.ts';
-import { killedHours, killedRespond } from './killed-service.ts';
+import { killedHours, killedRespond } from './interrupted.ts';
 import { simulatedKey, simulatedStart } from './simulated-archive.ts';
 
 /** Delay before the archiver repeats a failed call, in milliseconds of its own clock. */

@@ -6,8 +6,7 @@ import type { StoreWriter } from '../../src/store/port.ts';
 import { day, micros } from '../../src/store/time.ts';
 import { everything, fill, filledDays, observations } from '../copy/content.ts';
 import { noon } from './labels.ts';
-import type { StoreKind, StorePlace } from './subject.ts';
-import { kinds, later, problems } from './suite.ts';
+import { kinds, later, problems, type StoreKind, type StorePlace } from './suite.ts';
 
 /** Direction of a copy: the implementations of the source and of the target. */
 interface Direction {

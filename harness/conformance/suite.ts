@@ -1,14 +1,100 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterEach, beforeEach } from 'vitest';
 import type { Micros } from '../../src/contract/timestamp.ts';
+import type { CopySource, CopyTarget } from '../../src/store/copy/parts.ts';
 import type { Batch, Observation, StoreReader, StoreWriter } from '../../src/store/port.ts';
+import { parsePostgresUrl } from '../../src/store/postgres/base/place.ts';
+import { Session } from '../../src/store/postgres/base/session.ts';
+import { openPostgresSource } from '../../src/store/postgres/copy/source.ts';
+import { openPostgresTarget } from '../../src/store/postgres/copy/target.ts';
+import { openPostgresReader } from '../../src/store/postgres/read/reader.ts';
+import { openPostgresWriter } from '../../src/store/postgres/write/writer.ts';
+import { openSqliteSource } from '../../src/store/sqlite/copy/source.ts';
+import { openSqliteTarget } from '../../src/store/sqlite/copy/target.ts';
+import { openSqliteReader } from '../../src/store/sqlite/read/reader.ts';
+import { openSqliteWriter } from '../../src/store/sqlite/write/writer.ts';
 import { day, type Interval, micros } from '../../src/store/time.ts';
-import { hasPgBouncer } from '../postgres/pgbouncer.ts';
-import { hasPostgres } from '../postgres/server.ts';
+import { hasPgBouncer, type PgBouncer, startPgBouncer } from '../postgres/pgbouncer.ts';
+import { hasPostgres, type PostgresServer, startPostgres } from '../postgres/server.ts';
 import { scanAccount } from '../store/scan.ts';
 import { labelNumber, noon, observationOf, subjects } from './labels.ts';
-import { pgBouncerKind, postgresKind } from './postgres-kind.ts';
-import { sqliteKind } from './sqlite-kind.ts';
-import type { StoreKind, StorePlace } from './subject.ts';
+
+/** A kind of store for the conformance suite, which every kind must pass. */
+export interface StoreKind {
+  readonly name: string;
+  /** Creates an empty location for one store; `remove` frees it. */
+  place(): Promise<StorePlace>;
+}
+
+/** Location of one store. The store can be opened repeatedly for writing, and concurrently for reading. */
+export interface StorePlace {
+  write(at: Micros, options?: { windowDays?: number }): Promise<StoreWriter>;
+  read(): Promise<StoreReader>;
+  /** Opens the store as the source of a copy. */
+  copied(): Promise<CopySource>;
+  /** Opens the empty place as a copy of a generation, or continues an existing copy. */
+  copy(generation: string): Promise<CopyTarget>;
+  remove(): Promise<void>;
+}
+
+/** SQLite stores in temporary directories. */
+export const sqliteKind: StoreKind = {
+  name: 'sqlite',
+  async place() {
+    const folder = await mkdtemp(join(tmpdir(), 'almanac-store-'));
+    return {
+      write: (at, options = {}) => Promise.resolve().then(() => openSqliteWriter({ folder, at, ...options })),
+      read: () => Promise.resolve().then(() => openSqliteReader(folder)),
+      copied: () => Promise.resolve().then(() => openSqliteSource(folder)),
+      copy: (generation) => Promise.resolve().then(() => openSqliteTarget(folder, generation)),
+      remove: () => rm(folder, { recursive: true, force: true }),
+    };
+  },
+};
+
+let server: Promise<PostgresServer> | null = null;
+let bouncer: Promise<PgBouncer> | null = null;
+let count = 0;
+
+/** Lease time in tests, in milliseconds. */
+const leaseMs = 1_000;
+
+/** Returns a kind of store that uses PostgreSQL. `url` returns the URL of a new schema. */
+function kindAt(name: string, url: (schema: string) => Promise<string>): StoreKind {
+  return {
+    name,
+    async place() {
+      const place = parsePostgresUrl(await url(`test_${++count}`));
+      return {
+        write: (at, options = {}) => openPostgresWriter({ place, at, leaseMs, ...options }),
+        read: () => openPostgresReader(place),
+        copied: () => openPostgresSource(place, leaseMs),
+        copy: (generation) => openPostgresTarget(place, generation, noon),
+        async remove() {
+          const session = new Session(place, 'primary', 1);
+          await session.write((queries) => queries.run(`DROP SCHEMA IF EXISTS ${place.schema} CASCADE`));
+          await session.close();
+        },
+      };
+    },
+  };
+}
+
+function sharedServer(): Promise<PostgresServer> {
+  server ??= startPostgres();
+  return server;
+}
+
+/** PostgreSQL stores, each in its own schema of a shared server. The first store starts the server. */
+export const postgresKind = kindAt('postgres', async (schema) => (await sharedServer()).url(schema));
+
+/** PostgreSQL stores that are reached through PgBouncer in transaction mode. */
+export const pgBouncerKind = kindAt('postgres through PgBouncer', async (schema) => {
+  bouncer ??= startPgBouncer(await sharedServer());
+  return (await bouncer).url(schema);
+});
 
 /**
  * All implementations of the store port that can run on this machine. The conformance suites run against each of them.

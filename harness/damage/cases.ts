@@ -1,9 +1,8 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { type DamageKind, damageKinds, randomOf } from './damage.ts';
-import { FileWorld } from './file-world.ts';
 import type { Judged } from './judge-store.ts';
-import { StoreWorld } from './store-world.ts';
+import { FileWorld, StoreWorld } from './world.ts';
 
 /** A damaged file and its effect. */
 export interface Case extends Judged {

@@ -11,7 +11,7 @@ import { claimOrigin } from '../../src/store/origin.ts';
 import { micros } from '../../src/store/time.ts';
 import { coverage } from '../../src/weather/window/interval.ts';
 import { windowUs } from '../../src/weather/window/window.ts';
-import { partsOf } from '../pages/parts.ts';
+import { partsOf } from '../pages/html.ts';
 import { simulationClock } from '../process/clock-setting.ts';
 import { startServer } from '../process/program.ts';
 import { readStore } from '../weather/weather-kept.ts';

@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { root } from '../process/imports.ts';
 import { until } from '../process/until.ts';
-import { writeCertificates } from './certificates.ts';
 import { call, createMachine, createNetwork, type Machine } from './machine.ts';
 
 /** A cluster member as Patroni reports it. */
@@ -174,4 +173,20 @@ function writeFiles({ name, address, home, repository, tls }: Files): void {
   call('chown', ['-R', 'postgres:', below('etc'), below('var/lib/postgresql'), below('var/spool/pgbackrest')]);
   call('chown', ['-R', 'etcd:', below('var/lib/etcd')]);
   chmodSync(below('etc/patroni/tls/server.key'), 0o600);
+}
+
+/**
+ * Writes the certificate of a new authority, and a server certificate for the given addresses. Returns the path of the
+ * authority's certificate.
+ */
+export function writeCertificates(folder: string, addresses: readonly string[]): string {
+  mkdirSync(folder, { recursive: true });
+  const cwd = { cwd: folder };
+  const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '30'];
+  call('openssl', ['req', '-x509', ...key, '-keyout', 'ca.key', '-out', 'ca.crt', '-subj', '/CN=failover proof'], cwd);
+  call('openssl', ['req', ...key, '-keyout', 'server.key', '-out', 'server.csr', '-subj', '/CN=database'], cwd);
+  writeFileSync(join(folder, 'names'), `subjectAltName=${addresses.map((address) => `IP:${address}`).join()}\n`);
+  const sign = ['-req', '-in', 'server.csr', '-CA', 'ca.crt', '-CAkey', 'ca.key', '-days', '30'];
+  call('openssl', ['x509', ...sign, '-extfile', 'names', '-out', 'server.crt'], cwd);
+  return join(folder, 'ca.crt');
 }

@@ -1,7 +1,7 @@
+import { execFileSync } from 'node:child_process';
 import { closeSync, openSync, readSync, writeFileSync, writeSync } from 'node:fs';
 import { constants } from 'node:os';
-import { join } from 'node:path';
-import { compileLibrary } from './compile-library.ts';
+import { basename, join } from 'node:path';
 
 /** Classes of system calls, numbered as in shim.c. */
 export const callClasses = [
@@ -118,4 +118,20 @@ export class FaultControl implements Injection {
   close(): void {
     closeSync(this.#file);
   }
+}
+
+/**
+ * Compiles a library that delays every sync of a file by `syncMs` milliseconds. Returns the environment of a process
+ * that loads it.
+ */
+export function slowDisk(directory: string, syncMs: number): Readonly<Record<string, string>> {
+  const library = compileLibrary(join(import.meta.dirname, 'slow-disk.c'), directory);
+  return { LD_PRELOAD: library, SLOW_DISK_SYNC_MS: String(syncMs) };
+}
+
+/** Compiles a C file into a shared library in a directory. Returns the path of the library. */
+export function compileLibrary(source: string, directory: string): string {
+  const library = join(directory, `${basename(source, '.c')}.so`);
+  execFileSync('cc', ['-shared', '-fPIC', '-O1', '-Wall', '-Wextra', '-Werror', '-o', library, source, '-ldl']);
+  return library;
 }

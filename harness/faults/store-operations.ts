@@ -15,7 +15,7 @@ import { openSqliteWriter, type SqliteWriterOptions } from '../../src/store/sqli
 import { day, hour, micros } from '../../src/store/time.ts';
 import { labelers, labelNumber, noon, observationOf } from '../conformance/labels.ts';
 import { toStateSchema1, writeEarlierStore } from '../store/earlier-store.ts';
-import type { Operation } from './operation.ts';
+import type { Operation } from './file-operations.ts';
 import { generationId, readAll, type StoreState, storeState } from './store-state.ts';
 
 const [mod = ''] = labelers;

@@ -40,8 +40,7 @@ import { createEventsClassifier } from '../../src/weather/classify/classify-even
 import { ResyncMemory } from '../../src/weather/classify/frame-facts.ts';
 import { decompressor, isZstdDictionary } from '../../src/weather/stream/dictionary.ts';
 import { labelerFixture } from '../artifacts/labelers.ts';
-import { bodyInput, type FuzzInput, frameInput, jsonInput } from './documents.ts';
-import { mutated, sizeOf } from './shapes.ts';
+import { bodyInput, type FuzzInput, frameInput, jsonInput, mutated, sizeOf } from './documents.ts';
 
 /** An entry point for untrusted bytes: a generator of inputs, and the program's function that reads them. */
 export interface FuzzEntry {

@@ -1,11 +1,14 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import type { Sim } from '../../sim/index.ts';
+import type { Labeler } from '../../sim/labelers/labeler.ts';
+import { verdict } from '../../sim/labelers/truth.ts';
+import { admit } from '../../src/labels/ingest/admission.ts';
 import { readPosition } from '../../src/labels/label/position.ts';
-import { openStoreReader } from '../../src/store/open.ts';
+import { identityOf } from '../../src/store/label.ts';
+import { openStoreReader, openStoreStandby } from '../../src/store/open.ts';
 import type { Position, StoreReader } from '../../src/store/port.ts';
 import { type Interval, micros } from '../../src/store/time.ts';
-import { EmittedLabels } from './emitted-labels.ts';
 
 /** Interval between two comparisons while labels are still being read, in milliseconds. */
 const compareMs = 200;
@@ -137,4 +140,109 @@ function missingRows(positions: readonly Position[], counts: Counts, emitted: Em
 
 function sumOf(counts: Readonly<Record<string, number>>): number {
   return Object.values(counts).reduce((sum, count) => sum + count, 0);
+}
+
+/**
+ * Compares each row of a store without a writer with the labels that a network has emitted. Returns the problems.
+ * Counts alone would not reveal a lost row if another row is stored twice.
+ */
+export async function storedOnce(sim: Sim, url: string): Promise<string[]> {
+  const stored = new Map<string, number>();
+  const store = await openStoreStandby(url, { clock: () => micros(Date.now() * 1000) });
+  const { startedAt } = await store.epoch();
+  try {
+    await store.follow((identity) => stored.set(identity, (stored.get(identity) ?? 0) + 1));
+  } finally {
+    await store.close();
+  }
+  const twice = [...stored.values()].filter((count) => count > 1).length;
+  let lost = 0;
+  for (const { did, log, edge } of sim.labelers.list) {
+    for (let n = 1; n <= edge; n += 1) {
+      const { label, emittedUs } = log.label(n);
+      const admitted = admit(label, { source: did, epoch: startedAt, now: micros(Math.floor(emittedUs)) });
+      if (admitted.kind === 'accepted' && !stored.delete(identityOf(admitted.label).toString('latin1'))) lost += 1;
+    }
+  }
+  return [
+    ...(lost > 0 ? [`${lost} labels are not stored`] : []),
+    ...(twice > 0 ? [`${twice} labels are stored more than once`] : []),
+    ...(stored.size > 0 ? [`${stored.size} rows do not match any emitted label`] : []),
+  ];
+}
+
+/** Counts of one labeler's labels so far. */
+interface Counted {
+  /** Number of accepted labels up to each label, indexed by the label's number. */
+  readonly acceptedThrough: number[];
+  applied: number;
+  removed: number;
+}
+
+/**
+ * Counts the labels that a network has emitted and an instrument must store or refuse. The counts are incremental,
+ * because a full count would keep the network, which runs in the same process, from serving labels. Suitable only for
+ * networks without duplicates.
+ */
+export class EmittedLabels {
+  readonly #sim: Sim;
+  readonly #epochUs: number;
+  readonly #labelers = new Map<string, Counted>();
+  readonly #refused: Record<string, number> = {};
+
+  constructor(sim: Sim, epochUs: number) {
+    this.#sim = sim;
+    this.#epochUs = epochUs;
+  }
+
+  /** Counts the labels that were emitted since the last call. Returns the number of labels examined. */
+  update(): number {
+    let examined = 0;
+    for (const labeler of this.#sim.labelers.list) examined += this.#count(labeler);
+    return examined;
+  }
+
+  /** Number of labels that an instrument can accept. */
+  get accepted(): number {
+    return [...this.#labelers.values()].reduce((sum, { applied, removed }) => sum + applied + removed, 0);
+  }
+
+  /** Number of acceptable labels by labeler and action. Omits labelers without acceptable labels. */
+  get byAction(): ReadonlyMap<string, { readonly applied: number; readonly removed: number }> {
+    const all = [...this.#labelers].map(([did, { applied, removed }]) => [did, { applied, removed }] as const);
+    return new Map(all.filter(([, { applied, removed }]) => applied + removed > 0));
+  }
+
+  /** Number of labels that an instrument must refuse, by the store's refusal reasons. */
+  get refused(): Readonly<Record<string, number>> {
+    return this.#refused;
+  }
+
+  /** Returns the number of acceptable labels of a labeler up to the given label number. */
+  acceptedThrough(did: string, n: number): number {
+    const known = this.#labelers.get(did)?.acceptedThrough ?? [];
+    return known[Math.min(n, known.length - 1)] ?? 0;
+  }
+
+  #count({ did, log, edge }: Labeler): number {
+    const counted = this.#labelers.get(did) ?? { acceptedThrough: [0], applied: 0, removed: 0 };
+    this.#labelers.set(did, counted);
+    const { acceptedThrough } = counted;
+    const first = acceptedThrough.length;
+    for (let n = first; n <= edge; n += 1) {
+      const emitted = log.label(n);
+      const reason = verdict(emitted, this.#epochUs, emitted.emittedUs);
+      if (reason === null) counted[isRemoval(emitted.label) ? 'removed' : 'applied'] += 1;
+      else {
+        const name = reason === 'foreign' ? 'foreign_src' : reason;
+        this.#refused[name] = (this.#refused[name] ?? 0) + 1;
+      }
+      acceptedThrough.push(counted.applied + counted.removed);
+    }
+    return acceptedThrough.length - first;
+  }
+}
+
+function isRemoval(label: unknown): boolean {
+  return typeof label === 'object' && label !== null && 'neg' in label && label.neg === true;
 }

@@ -9,8 +9,7 @@ import { openStoreReader, storeProcesses } from '../../src/store/open.ts';
 import { micros } from '../../src/store/time.ts';
 import { type LabelsProcess, spawnLabels } from '../labels/labels-process.ts';
 import { until } from '../process/until.ts';
-import { StoreComparison } from './compare-store.ts';
-import { storedOnce } from './stored-once.ts';
+import { StoreComparison, storedOnce } from './compare-store.ts';
 
 /** Way in which the active instrument stops writing. */
 export type WriterChange = 'hand_over' | 'terminate' | 'kill' | 'suspend';

@@ -7,7 +7,7 @@ import { learnedAttribution, learnedCaveats } from './facts-caveats.ts';
 import { type Envelope, type Expected, expectedOf, type Request, type World } from './facts-model.ts';
 import { type FactsProgram, factsPrograms } from './facts-programs.ts';
 import { fixedAttribution } from './legacy-model.ts';
-import { holds, includes, same } from './same.ts';
+import { holds, includes, same } from './run.ts';
 import { instant, type Json, type JsonObject } from './values.ts';
 
 /** Sends the cases of the model to the program and compares each complete response. */

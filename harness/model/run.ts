@@ -1,3 +1,5 @@
+import assert from 'node:assert/strict';
+import { isDeepStrictEqual } from 'node:util';
 import type { Parameters, RunDetails } from 'fast-check';
 
 /** A run of at least this many cases must produce every kind of response. The replay of a failure has fewer cases. */
@@ -30,4 +32,18 @@ function report<T>(details: RunDetails<[T]>): void {
 function asText(_key: string, value: unknown): unknown {
   const bytes = value as { readonly type?: string; readonly data?: readonly number[] } | null;
   return bytes?.type === 'Buffer' ? Buffer.from(bytes.data ?? []).toString() : value;
+}
+
+/** Asserts equality. Builds a message only on failure, because a run makes millions of comparisons. */
+
+export function same(got: unknown, wanted: unknown): void {
+  if (!Object.is(got, wanted) && !isDeepStrictEqual(got, wanted)) assert.deepStrictEqual(got, wanted);
+}
+
+export function includes<T>(listed: readonly T[], wanted: T): void {
+  if (!listed.includes(wanted)) assert.fail(`${String(wanted)} is not one of ${listed.join(', ')}`);
+}
+
+export function holds(condition: boolean, claim: string): void {
+  if (!condition) assert.fail(`assertion failed: ${claim}`);
 }

@@ -9,7 +9,7 @@ import { Secp256k1Keypair } from '@atproto/crypto';
 import { createUpdateOp } from '@did-plc/lib';
 import { removeStation, startStation } from '../labels/label-station.ts';
 import { until } from '../process/until.ts';
-import { startJetstreamBridge } from './jetstream-bridge.ts';
+import { startJetstreamBridge } from './firehose.ts';
 import { startTcpRelay } from './tcp-relay.mjs';
 
 /** Runs this part of the proof. The parameters are the network and the functions of observe.mjs. */

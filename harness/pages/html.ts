@@ -1,3 +1,6 @@
+import { readFileSync } from 'node:fs';
+import type { Program } from '../process/program.ts';
+
 /** An element that encloses text. */
 export interface Element {
   readonly tag: string;
@@ -57,4 +60,67 @@ function attributesOf(text: string): Record<string, string> {
 
 function unescaped(text: string): string {
   return text.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&quot;', '"').replaceAll('&amp;', '&');
+}
+
+/** Returns the process ids of an observatory's parts, by command name. */
+export function partsOf({ child: { pid = 0 } }: Program): Map<string, number> {
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').filter(Boolean);
+  return new Map(
+    children.flatMap((child) => {
+      const words = commandLine(child);
+      const program = words.findIndex((word) => word.endsWith('almanac.mjs'));
+      const name = words[program + 1];
+      return program >= 0 && name ? [[name, Number(child)]] : [];
+    }),
+  );
+}
+
+/** Returns true if the process exists. */
+export function alive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Returns the arguments of a process, or an empty list if the process has exited. */
+function commandLine(pid: string): string[] {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
+  } catch {
+    return [];
+  }
+}
+
+/** A point of an SVG path. `isStart` is true if the point begins a new piece of the path. */
+export interface PathPoint {
+  readonly x: number;
+  readonly y: number;
+  readonly isStart: boolean;
+}
+
+/** Returns the points of an SVG path. Throws if the path uses a command other than `M`, `m`, `l`, `h`, `v` and `Z`. */
+export function pathPoints(d: string): PathPoint[] {
+  const points: PathPoint[] = [];
+  let [x, y] = [0, 0];
+  for (const [, command = '', text = ''] of d.matchAll(/([a-zA-Z])([^a-zA-Z]*)/g)) {
+    const numbers = (text.match(/-?\d+(?:\.\d+)?/g) ?? []).map(Number);
+    const pairs =
+      command === 'h' || command === 'v'
+        ? numbers.map((length) => (command === 'h' ? [length, 0] : [0, length]))
+        : numbers.flatMap((one, at) => (at % 2 === 0 ? [[one, numbers[at + 1] ?? Number.NaN]] : []));
+    for (const [first = Number.NaN, second = Number.NaN] of pairs) {
+      if (!'MmlhvZ'.includes(command)) throw new Error(`unsupported path command ${command}`);
+      [x, y] = command === 'M' ? [first, second] : [rounded(x + first), rounded(y + second)];
+      points.push({ x, y, isStart: command.toLowerCase() === 'm' });
+    }
+  }
+  return points;
+}
+
+/** Removes the binary rounding error of a sum of coordinates, which have few decimals. */
+function rounded(coordinate: number): number {
+  return Number(coordinate.toFixed(3));
 }

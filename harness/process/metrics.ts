@@ -1,6 +1,7 @@
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import { families } from '../../src/facts/metrics/fact-metrics.ts';
 import { sampleName } from '../../src/facts/metrics/open-metrics.ts';
+import type { Reply } from '../../src/http/reply.ts';
 import { accountMetrics } from '../../src/main/account/account-metrics.ts';
 import { archiveMetrics } from '../../src/main/archive/archive-metrics.ts';
 import { factsMetrics } from '../../src/main/facts/facts-metrics.ts';
@@ -28,4 +29,10 @@ export async function runtimeMetrics(): Promise<string[]> {
 /** Returns the names of the metrics that publish facts. */
 export function publishedMetrics(): string[] {
   return Object.values(families).map(sampleName);
+}
+
+/** Returns the value of a response header, or undefined if the response does not have it. */
+export function headerOf({ headers }: Reply, name: string): string | undefined {
+  const at = headers.findIndex((text, index) => index % 2 === 0 && text === name);
+  return at < 0 ? undefined : headers[at + 1];
 }

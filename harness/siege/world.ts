@@ -1,21 +1,25 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { type ChildProcess, fork } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DnsServer } from '../../sim/dns/server.ts';
+import { hostileZone } from '../../sim/dns/zone.ts';
 import type { Sim } from '../../sim/index.ts';
 import type { HostileIdentity, Kind } from '../../sim/labelers/hostile/attack.ts';
 import { makeChurnedKeys } from '../../sim/labelers/hostile/churned-keys.ts';
 import { crowdDocument } from '../../sim/labelers/hostile/crowd.ts';
 import { soundDocument } from '../../sim/labelers/hostile/identities.ts';
 import { kinds as everyKind } from '../../sim/labelers/hostile/kinds/index.ts';
+import type { HostileAddresses } from '../../sim/labelers/hostile/network.ts';
 import { SigningKey } from '../../sim/labelers/signing-key.ts';
-import { slowDisk } from '../faults/slow-disk.ts';
+import { slowDisk } from '../faults/shim.ts';
 import { freePort } from '../net/ports.ts';
 import { startServer } from '../process/program.ts';
-import { Attackers } from './attackers.ts';
 import { honestNetwork } from './honest.ts';
+import type { HostileAnswer, HostileCommand } from './hostile-process.ts';
 import { Instrument } from './instrument.ts';
-import { startNameServer } from './name-server.ts';
 import type { SiegeOptions } from './options.ts';
+import { canReplaceNameServer } from './unit-limits.ts';
 
 /** All participants of a siege. */
 export interface World {
@@ -151,4 +155,86 @@ async function describeHostile(
     const describe = isHostile(one) ? kindOf.get(one.kind)?.describe : undefined;
     return describe ? describe(sound, one, asked) : sound;
   };
+}
+
+/** A name server for the hostile zone, and a resolv.conf that makes a process use it. */
+export interface NameServer {
+  readonly resolvConf: string;
+  readonly fired: ReadonlyMap<string, number>;
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts a name server. Resolves with null if this user is not permitted to listen on port 53 or to replace a process's
+ * /etc/resolv.conf.
+ */
+export async function startNameServer(folder: string): Promise<NameServer | null> {
+  if (!canReplaceNameServer()) return null;
+  const server = new DnsServer(hostileZone);
+  const address = `127.53.${(process.pid >> 8) & 255}.${process.pid & 255 || 1}`;
+  try {
+    await server.start(address, 53);
+  } catch {
+    await server.stop();
+    return null;
+  }
+  const resolvConf = join(folder, 'resolv.conf');
+  writeFileSync(resolvConf, `nameserver ${address}\n`);
+  return { resolvConf, fired: server.fired, stop: () => server.stop() };
+}
+
+type Answer<Kind extends HostileAnswer['kind']> = Extract<HostileAnswer, { kind: Kind }>;
+
+/** Controls the process that runs the hostile network. */
+export class Attackers {
+  readonly #child: ChildProcess;
+  readonly #waiting: ((answer: HostileAnswer) => void)[] = [];
+
+  constructor() {
+    this.#child = fork(join(import.meta.dirname, 'hostile-process.ts'), {
+      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+    });
+    this.#child.on('message', (answer: HostileAnswer) => this.#waiting.shift()?.(answer));
+    this.#child.on('exit', () => {
+      for (const answer of this.#waiting.splice(0)) answer({ kind: 'failed', why: 'the hostile process exited' });
+    });
+  }
+
+  /** Starts all listeners of the hostile network. */
+  async start(options: Omit<Extract<HostileCommand, { do: 'start' }>, 'do'>): Promise<HostileAddresses> {
+    return this.#ask({ do: 'start', ...options }, 'started');
+  }
+
+  /** Starts or ends the attack, or makes the late labelers hostile. */
+  async send(command: 'attack' | 'turn' | 'end'): Promise<void> {
+    await this.#ask({ do: command }, 'done');
+  }
+
+  /** Returns the number of requests that each kind received, and the number of flooded bytes. */
+  report(): Promise<Answer<'report'>> {
+    return this.#ask({ do: 'report' }, 'report');
+  }
+
+  /** Process id of the process that runs the hostile network. */
+  get pid(): number {
+    return this.#child.pid ?? 0;
+  }
+
+  /** Stops the process that runs the hostile network. */
+  async stop(): Promise<void> {
+    const gone = new Promise((resolve) => this.#child.once('exit', resolve));
+    if (this.#child.exitCode !== null || this.#child.signalCode !== null) return;
+    this.#child.kill('SIGKILL');
+    await gone;
+  }
+
+  async #ask<Kind extends HostileAnswer['kind']>(command: HostileCommand, kind: Kind): Promise<Answer<Kind>> {
+    const answer = await new Promise<HostileAnswer>((resolve) => {
+      this.#waiting.push(resolve);
+      this.#child.send(command);
+    });
+    if (answer.kind !== kind)
+      throw new Error(`the hostile network failed: ${answer.kind === 'failed' ? answer.why : answer.kind}`);
+    return answer as Answer<Kind>;
+  }
 }

@@ -1,9 +1,11 @@
 import type { Sim } from '../../sim/index.ts';
+import type { Faults } from '../../sim/jetstream/faults.ts';
+import { type Dice, dice } from '../../sim/random.ts';
 import type { Certainty } from '../../sim/truth.ts';
 import { type CollectionName, collectionNames } from '../../src/contract/vocabulary.ts';
 import { type Interval, union, without } from '../../src/weather/window/interval.ts';
-import { countDifferences } from './count-differences.ts';
-import { deliveredMinutes, type Kept, wireOf } from './weather-kept.ts';
+import { windowUs } from '../../src/weather/window/window.ts';
+import { deliveredMinutes, deliveredResync, type Kept, minutesOf, wireOf } from './weather-kept.ts';
 
 /** An interval of stream time in which a host omitted two or more collections. */
 export interface Muted extends Interval {
@@ -127,4 +129,151 @@ function lowest(from: number, to: number, holds: (at: number) => boolean): numbe
     else low = middle + 1;
   }
   return low;
+}
+
+/** A fault that is injected into one host. */
+interface HostFault {
+  readonly name: string;
+  readonly act: (faults: Faults) => void;
+}
+
+/** Rare events for the fault `unknown`. None of them is a block, because the second host never sends blocks. */
+const rareEvents = [
+  ...['sync', 'unknown kind', 'null kind', 'no kind', 'unknown operation', 'no collection', 'collection is a number'],
+  ...['empty collection', 'commit is a string', 'no commit', 'record null', 'record a list', 'embed without a type'],
+  ...['delete with a record', 'identity', 'account throttled', 'account of unknown activity', 'untracked collection'],
+];
+
+/**
+ * Faults after which each delivered event must be counted exactly once. `reorder_at_cutover` and `liar` have separate
+ * tests, because their events count as late or as false.
+ */
+const hostFaults: readonly HostFault[] = [
+  { name: 'drop at the end of a frame', act: (faults) => faults.drop({ how: 'end' }) },
+  { name: 'drop by a reset', act: (faults) => faults.drop({ how: 'reset' }) },
+  { name: 'drop within a frame', act: (faults) => faults.drop({ how: 'mid_frame' }) },
+  { name: 'silent socket', act: (faults) => faults.silence() },
+  { name: 'half-open socket', act: (faults) => faults.halfOpen() },
+  { name: 'skipped time', act: (faults) => faults.skip({ seconds: 45 }) },
+  { name: 'skipped numbers', act: (faults) => faults.skip({ events: 37 }) },
+  { name: 'repeat', act: (faults) => faults.repeat({ events: 250 }) },
+  { name: 'batches of one time', act: (faults) => faults.batchTime({ size: 7, seconds: 30 }) },
+  { name: 'unreadable frames', act: (faults) => faults.malformed({ events: 40 }) },
+  { name: 'unknown events', act: (faults) => faults.unknown({ events: 70, variants: rareEvents }) },
+  { name: 'huge frame', act: (faults) => faults.huge({ bytes: 1_000_000 }) },
+  { name: 're-sync', act: (faults) => faults.resync({ rows: 200 }) },
+  { name: 'ConsumerTooSlow', act: (faults) => faults.tooSlow() },
+  { name: 'going away', act: (faults) => faults.goingAway() },
+  {
+    name: 'refused handshakes',
+    act: (faults) => {
+      faults.refuse({ status: 503, times: 2 });
+      faults.drop();
+    },
+  },
+  {
+    name: 'replay from before the cursor',
+    act: (faults) => {
+      // Replay less time than has passed since the last gap: the reader correctly ignores events that it missed before
+      // its position.
+      faults.replayEarlier({ seconds: 45 });
+      faults.drop();
+    },
+  },
+  {
+    name: 'cursor that is too old',
+    act: (faults) => {
+      faults.refuse({ status: 503, times: 4 });
+      faults.clampCursor({ seconds: 0 });
+      faults.silence();
+    },
+  },
+  {
+    name: 'cursor in the future',
+    act: (faults) => {
+      faults.refuse({ status: 503, times: 4 });
+      faults.futureCursor();
+      faults.silence();
+    },
+  },
+];
+
+/** Returns all faults in an order that the seed determines. */
+export function shuffledFaults(seed: number): readonly HostFault[] {
+  const chance: Dice = dice(seed);
+  return chance.shuffled(hostFaults);
+}
+
+/** The part of a store that contains counts. */
+type Counted = Pick<Kept, 'endpoint' | 'fromUs' | 'toUs' | 'countedAtEnd' | 'rows'>;
+
+/**
+ * Returns the differences between the stored counts and the delivered events. If a write of the host failed, the
+ * host's record does not show which events arrived: every count between the certain and the possible number is then
+ * correct.
+ */
+export function countDifferences(sim: Pick<Sim, 'truth'>, kept: Counted): string[] {
+  const { least, most } = bounds(sim, kept);
+  const stored = new Map(minutesOf(kept).map((minute) => [minute.startUs, minute]));
+  const problems: string[] = [];
+  for (const [startUs, atMost] of most) {
+    const minute = countsOf(stored.get(startUs));
+    const atLeast = countsOf(least.get(startUs));
+    stored.delete(startUs);
+    const different = Object.entries(countsOf(atMost)).filter(([name, maximum]) => {
+      const count = minute[name] ?? 0;
+      return count < (atLeast[name] ?? 0) || count > maximum;
+    });
+    const [first] = different;
+    if (first === undefined) continue;
+    const [name, maximum] = first;
+    const minimum = atLeast[name] ?? 0;
+    const wanted = minimum === maximum ? `${maximum}` : `${minimum} to ${maximum}`;
+    problems.push(
+      `${instant(startUs)}: ${different.length} counts differ, ${name} is ${minute[name] ?? 0}, not ${wanted}`,
+    );
+  }
+  for (const startUs of stored.keys())
+    problems.push(`${instant(startUs)}: events were counted, but none were delivered`);
+  return [...problems, ...resyncDifferences(sim, kept)];
+}
+
+function resyncDifferences(sim: Pick<Sim, 'truth'>, kept: Counted): string[] {
+  const rows = kept.rows.reduce((sum, { resync }) => sum + resync, 0);
+  const [least, most] = [deliveredResync(sim, kept, 'certain'), deliveredResync(sim, kept, 'possible')];
+  return rows >= least && rows <= most ? [] : [`${rows} rows of a re-sync are stored, expected ${least} to ${most}`];
+}
+
+type Minute = Pick<ReturnType<typeof deliveredMinutes>[number], 'startUs' | 'events'> & { readonly metrics: object };
+
+function byStart(sim: Pick<Sim, 'truth'>, kept: Counted, certainty: Certainty): Map<number, Minute> {
+  return new Map(deliveredMinutes(sim, kept, certainty).map((minute) => [minute.startUs, minute]));
+}
+
+/**
+ * Returns the lowest and the highest correct counts by minute. Several events can share the last `time_us`.
+ * `countedAtEnd` is the number of these events that must be counted; if it is null, at least one must be counted.
+ */
+function bounds(sim: Pick<Sim, 'truth'>, kept: Counted): Record<'least' | 'most', Map<number, Minute>> {
+  const before = { ...kept, toUs: kept.toUs - 1 };
+  const [least, most] = [byStart(sim, before, 'certain'), byStart(sim, kept, 'possible')];
+  const last = most.get(Math.floor(kept.toUs / windowUs) * windowUs);
+  if (last === undefined) return { least, most };
+  const { startUs } = last;
+  const certain = least.get(startUs) ?? { startUs, events: 0, metrics: {} };
+  const possible = byStart(sim, before, 'possible').get(startUs)?.events ?? 0;
+  const atEnd = last.events - possible;
+  const counted =
+    kept.countedAtEnd === null ? { least: 1, most: atEnd } : { least: kept.countedAtEnd, most: kept.countedAtEnd };
+  least.set(startUs, { ...certain, events: certain.events + Math.min(counted.least, atEnd) });
+  most.set(startUs, { ...last, events: possible + Math.min(counted.most, atEnd) });
+  return { least, most };
+}
+
+function countsOf(minute: Pick<Minute, 'events' | 'metrics'> | undefined): Readonly<Record<string, number>> {
+  return minute === undefined ? {} : { events: minute.events, ...minute.metrics };
+}
+
+function instant(us: number): string {
+  return new Date(us / 1000).toISOString();
 }

@@ -12,8 +12,7 @@ import { type HostPlace, noTelemetry } from '../../src/weather/stream/telemetry.
 import { createWeather, type Weather } from '../../src/weather/weather.ts';
 import { parseEndpoint } from '../../src/weather/window/endpoint.ts';
 import { until } from '../process/until.ts';
-import { shuffledFaults } from './truth-faults.ts';
-import { type Muted, seriesDifferences } from './truth-oracle.ts';
+import { type Muted, seriesDifferences, shuffledFaults } from './truth-oracle.ts';
 import { readArtifact, readHours, readStore } from './weather-kept.ts';
 
 const startMs = Date.parse('2026-11-20T11:30:00Z');

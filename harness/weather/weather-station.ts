@@ -12,7 +12,7 @@ import { noTelemetry, type WeatherTelemetry } from '../../src/weather/stream/tel
 import { createWeather, type Weather, type WeatherDeps } from '../../src/weather/weather.ts';
 import { coverage } from '../../src/weather/window/interval.ts';
 import { windowUs } from '../../src/weather/window/window.ts';
-import { countDifferences } from './count-differences.ts';
+import { countDifferences } from './truth-oracle.ts';
 import { type Kept, readArtifact, readStore, wireOf } from './weather-kept.ts';
 import { everythingKept, leaks } from './weather-leaks.ts';
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { account, ask, create, follow, startAccount } from '../../harness/accounts/account.ts';
-import { observed } from '../../harness/accounts/observed.ts';
+import { observed } from '../../harness/accounts/observed-accounts.ts';
 import { onceInFile } from '../../harness/process/once-in-file.ts';
 import { createCursors, markOf } from '../../src/account/cursor/cursor.ts';
 import { readSecrets } from '../../src/account/cursor/secret.ts';

@@ -15,7 +15,7 @@ import {
   startAccount,
   writerInTest,
 } from '../../harness/accounts/account.ts';
-import { observed } from '../../harness/accounts/observed.ts';
+import { observed } from '../../harness/accounts/observed-accounts.ts';
 import { accountOpenApi } from '../../harness/artifacts/openapi.ts';
 import { onceInFile } from '../../harness/process/once-in-file.ts';
 import { rosterRow } from '../../harness/store/roster-row.ts';

@@ -14,7 +14,7 @@ import {
   startAccount,
   writerInTest,
 } from '../../harness/accounts/account.ts';
-import { metricsOf, observed } from '../../harness/accounts/observed.ts';
+import { metricsOf, observed } from '../../harness/accounts/observed-accounts.ts';
 import { accountOpenApi } from '../../harness/artifacts/openapi.ts';
 import { opened } from '../../harness/net/raw-http.ts';
 import { until } from '../../harness/process/until.ts';

@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTes
 import { account, ask, create, fill, folderInTest, follow, page } from '../../harness/accounts/account.ts';
 import { suspendedServer } from '../../harness/net/listen.ts';
 import { freePort } from '../../harness/net/ports.ts';
-import { pauseReplay, resumeReplay } from '../../harness/postgres/replay.ts';
+import { pauseReplay, resumeReplay } from '../../harness/postgres/appending.ts';
 import { hasPostgres, type PostgresServer, startPostgres, startStandby } from '../../harness/postgres/server.ts';
 import { startProgramInTest } from '../../harness/process/program-in-test.ts';
 import { until } from '../../harness/process/until.ts';

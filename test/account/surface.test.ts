@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { account, ask, childrenOf, create, follow } from '../../harness/accounts/account.ts';
-import { metricsOf, observed } from '../../harness/accounts/observed.ts';
+import { metricsOf, observed } from '../../harness/accounts/observed-accounts.ts';
 import { accountOpenApi } from '../../harness/artifacts/openapi.ts';
 import { answersIn, exchange } from '../../harness/net/raw-http.ts';
 import { onceInFile } from '../../harness/process/once-in-file.ts';

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { writeClosedArchive } from '../../harness/archive/closed-archive.ts';
 import type { SimulatedGap } from '../../harness/archive/simulated-hours.ts';
 import { fixture } from '../../harness/artifacts/fixtures.ts';
-import { pathPoints } from '../../harness/pages/path-points.ts';
+import { pathPoints } from '../../harness/pages/html.ts';
 import { factsInMemory, fixtureNow } from '../../harness/process/facts.ts';
 import { dice } from '../../sim/random.ts';
 import { type ArchiveSummary, archiveSummary } from '../../src/archive/summary/archive-summary.ts';

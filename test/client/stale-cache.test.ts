@@ -1,7 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { artifactFolder, youngArtifact } from '../../harness/artifacts/artifacts.ts';
-import { startNginx } from '../../harness/net/nginx.ts';
-import { startRelay, startStaleCache, type Upstream, upstreamAt } from '../../harness/net/stale-cache.ts';
+import { startNginx, startRelay, startStaleCache, type Upstream, upstreamAt } from '../../harness/net/nginx.ts';
 import { runPython, runsPython } from '../../harness/packages/python.ts';
 import { startProgramInTest } from '../../harness/process/program-in-test.ts';
 import { lacks } from '../../harness/process/tools.ts';

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type ArtifactFixture, fixture } from '../../harness/artifacts/fixtures.ts';
 import { factsInMemory, fixtureNow } from '../../harness/process/facts.ts';
-import { headerOf as header } from '../../harness/process/headers.ts';
+import { headerOf as header } from '../../harness/process/metrics.ts';
 import type { Reply } from '../../src/http/reply.ts';
 
 /**

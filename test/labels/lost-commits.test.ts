@@ -7,7 +7,7 @@ import { ask } from '../../harness/accounts/account.ts';
 import { StoreComparison } from '../../harness/kills/compare-store.ts';
 import { type LabelsProcess, spawnLabels } from '../../harness/labels/labels-process.ts';
 import { freePort } from '../../harness/net/ports.ts';
-import { promote, statement } from '../../harness/postgres/replay.ts';
+import { promote, statement } from '../../harness/postgres/appending.ts';
 import { hasPostgres, type PostgresServer, startPostgres, startStandby } from '../../harness/postgres/server.ts';
 import { startProgramInTest } from '../../harness/process/program-in-test.ts';
 import { until } from '../../harness/process/until.ts';

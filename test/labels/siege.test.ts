@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { slowDisk } from '../../harness/faults/slow-disk.ts';
+import { slowDisk } from '../../harness/faults/shim.ts';
 import { untrueOn } from '../../harness/pages/page-figures.ts';
 import { lacks } from '../../harness/process/tools.ts';
 import { Samples } from '../../harness/siege/samples.ts';

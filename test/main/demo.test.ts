@@ -14,7 +14,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { alive, partsOf } from '../../harness/pages/parts.ts';
+import { alive, partsOf } from '../../harness/pages/html.ts';
 import { root } from '../../harness/process/imports.ts';
 import { type Server, startServer } from '../../harness/process/program.ts';
 import { startProgramInTest } from '../../harness/process/program-in-test.ts';

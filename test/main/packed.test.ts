@@ -6,7 +6,7 @@ import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/co
 import { publint } from 'publint';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openApi } from '../../harness/artifacts/openapi.ts';
-import { installProgram, packProgram } from '../../harness/packages/installed-program.ts';
+import { installProgram, packProgram } from '../../harness/packages/client-package.ts';
 import { root } from '../../harness/process/imports.ts';
 import { startProgramInTest } from '../../harness/process/program-in-test.ts';
 import { licencesFile, namesInLicences } from '../../scripts/packages/licences.mjs';

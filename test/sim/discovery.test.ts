@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { subscribe } from '../../harness/sim/consumer.ts';
-import { type LabelSim, startLabelSim } from '../../harness/sim/label-support.ts';
+import { type LabelSim, startLabelSim } from '../../harness/sim/label-consumer.ts';
 
 let running: LabelSim | null = null;
 

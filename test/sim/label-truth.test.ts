@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest';
 import { until } from '../../harness/process/until.ts';
-import { labelsOf, subscribeLabels } from '../../harness/sim/label-consumer.ts';
-import { startLabelSim, startMs } from '../../harness/sim/label-support.ts';
+import { labelsOf, startLabelSim, startMs, subscribeLabels } from '../../harness/sim/label-consumer.ts';
 
 it.each([1, 2, 3])('the readers of all streams receive exactly the labels in the record (seed %i)', async (seed) => {
   const epochUs = startMs * 1000;

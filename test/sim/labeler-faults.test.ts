@@ -1,7 +1,14 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { until } from '../../harness/process/until.ts';
-import { labelsOf, queryLabels, subscribeLabels } from '../../harness/sim/label-consumer.ts';
-import { type LabelSim, readAll, startLabelSim, startMs } from '../../harness/sim/label-support.ts';
+import {
+  type LabelSim,
+  labelsOf,
+  queryLabels,
+  readAll,
+  startLabelSim,
+  startMs,
+  subscribeLabels,
+} from '../../harness/sim/label-consumer.ts';
 import { faultyKinds } from '../../sim/labelers/faulty-answers.ts';
 import { oddKinds } from '../../sim/labelers/odd-labels.ts';
 

@@ -2,13 +2,15 @@ import { encode } from '@atcute/cbor';
 import { parsePublicMultikey, verifySig } from '@atcute/crypto';
 import { afterEach, describe, expect, it } from 'vitest';
 import {
+  type LabelSim,
   labelsOf,
   queryLabels,
   type ReadLabel,
+  readAll,
   signatureOf,
+  startLabelSim,
   subscribeLabels,
 } from '../../harness/sim/label-consumer.ts';
-import { type LabelSim, readAll, startLabelSim } from '../../harness/sim/label-support.ts';
 
 let running: LabelSim | null = null;
 

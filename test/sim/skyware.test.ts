@@ -3,8 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { LabelerServer } from '@skyware/labeler';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { labelsOf, queryLabels, subscribeLabels } from '../../harness/sim/label-consumer.ts';
-import { type LabelSim, startLabelSim } from '../../harness/sim/label-support.ts';
+import {
+  type LabelSim,
+  labelsOf,
+  queryLabels,
+  startLabelSim,
+  subscribeLabels,
+} from '../../harness/sim/label-consumer.ts';
 
 /** Compares the simulated labeler with the real program over the same labels. */
 let simulated: LabelSim;

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { problems } from '../../harness/conformance/suite.ts';
-import { hashedDays } from '../../harness/copy/compare-copies.ts';
+import { hashedDays } from '../../harness/copy/content.ts';
 import { startCopyProcess } from '../../harness/copy/processes.ts';
 import { fillStore } from '../../harness/copy/traffic.ts';
 import { hasPostgres, type PostgresServer, startPostgres } from '../../harness/postgres/server.ts';

@@ -3,7 +3,7 @@ import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { runOperation } from '../../harness/faults/parent.ts';
+import { runOperation } from '../../harness/faults/run.ts';
 import { compileShim } from '../../harness/faults/shim.ts';
 import { lacks } from '../../harness/process/tools.ts';
 

@@ -2,8 +2,7 @@ import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { frames } from '../../harness/classifier/frames.ts';
-import { productionCounts } from '../../harness/classifier/recorded-counts.ts';
-import { createReader, type Meaning, meaningOf } from '../../harness/classifier/reference.ts';
+import { createReader, type Meaning, meaningOf, productionCounts } from '../../harness/classifier/reference.ts';
 import {
   metricNames,
   operations,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { countDifferences } from '../../harness/weather/count-differences.ts';
+import { countDifferences } from '../../harness/weather/truth-oracle.ts';
 import { RecordedSource } from '../../sim/events/recorded.ts';
 import { Delivery, Truth } from '../../sim/truth.ts';
 import { metricNames } from '../../src/weather/classify/metric-names.ts';

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
-import { productionCounts } from '../../harness/classifier/recorded-counts.ts';
+import { productionCounts } from '../../harness/classifier/reference.ts';
 import { until } from '../../harness/process/until.ts';
 import { readStore } from '../../harness/weather/weather-kept.ts';
 import { everythingKept, leaks } from '../../harness/weather/weather-leaks.ts';

@@ -1,4 +1,4 @@
-import type { Alteration } from './alteration.ts';
+import type { Alteration } from './archives.ts';
 import { damages } from './damages.ts';
 import { forgeries } from './forgeries.ts';
 

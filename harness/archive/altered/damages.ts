@@ -1,8 +1,7 @@
 import { formatIssues } from '../../../src/archive/days/known-issues.ts';
 import { type Content, closedDays, copyOf, signDays } from '../forge.ts';
 import { bytesOf, changeIndex, flip, linesOf, remove, replaceText, setLines, swap, truncate } from './alter.ts';
-import type { Alteration } from './alteration.ts';
-import { first, open, otherKey, second } from './archives.ts';
+import { type Alteration, first, open, otherKey, second } from './archives.ts';
 
 const labels = `days/${first}/labels-overview.jsonl`;
 const byLabeler = `days/${first}/labels-labelers.csv`;

@@ -7,8 +7,7 @@ import { signNote } from '../../../src/archive/log/note.ts';
 import { type Content, closedDays, rewriteFile, rewriteRecord, signDays } from '../forge.ts';
 import { simulatedKey as key } from '../simulated-archive.ts';
 import { bytesOf, linesOf, recordOf, remove } from './alter.ts';
-import type { Alteration } from './alteration.ts';
-import { first, otherKey, second, third } from './archives.ts';
+import { type Alteration, first, otherKey, second, third } from './archives.ts';
 
 /** Changes the text of a file of the third day, and recomputes every dependent digest and the signature. */
 function rewriteThird(content: Content, name: string, change: (text: string) => string): void {

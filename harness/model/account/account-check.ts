@@ -1,4 +1,4 @@
-import { holds, includes, same } from '../same.ts';
+import { holds, includes, same } from '../run.ts';
 import { type Bound, faults, type Query, spanOf, written } from './account-arbitraries.ts';
 import {
   type AccountWorld,

@@ -3,7 +3,7 @@ import type { NewObservation } from '../../../src/store/port.ts';
 import { openSqliteWriter, type SqliteWriter } from '../../../src/store/sqlite/write/writer.ts';
 import { micros } from '../../../src/store/time.ts';
 import { rosterRow } from '../../store/roster-row.ts';
-import { same } from '../same.ts';
+import { same } from '../run.ts';
 import type { AccountWorld, ModelGap, ModelLabeler, ModelRow } from './account-model.ts';
 
 /** A store with a random history of up to 34 days, and the same history as plain arrays. */

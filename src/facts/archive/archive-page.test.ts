@@ -1,7 +1,7 @@
 import { h } from 'preact';
 import { renderToString } from 'preact-render-to-string';
 import { expect, test } from 'vitest';
-import { pathPoints } from '../../../harness/pages/path-points.ts';
+import { pathPoints } from '../../../harness/pages/html.ts';
 import { formatIndex } from '../../archive/days/index-file.ts';
 import { formatIssues, type KnownIssue, parseIssues } from '../../archive/days/known-issues.ts';
 import { errorTable } from '../../contract/errors.ts';

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { type ArtifactFixture, fixture, type JsonObject } from '../../../harness/artifacts/fixtures.ts';
 import { factsInMemory, fixtureNow } from '../../../harness/process/facts.ts';
-import { headerOf } from '../../../harness/process/headers.ts';
+import { headerOf } from '../../../harness/process/metrics.ts';
 import { embedStyle } from './image.tsx';
 
 const now = fixtureNow.recent;

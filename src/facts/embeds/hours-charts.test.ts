@@ -1,10 +1,10 @@
 import { describe, expect, it, test } from 'vitest';
 import { fixture } from '../../../harness/artifacts/fixtures.ts';
 import { labelsHoursFixture, weatherHoursFixture } from '../../../harness/artifacts/hours.ts';
-import { pathPoints } from '../../../harness/pages/path-points.ts';
+import { pathPoints } from '../../../harness/pages/html.ts';
 import { factsInMemory, fixtureNow } from '../../../harness/process/facts.ts';
-import { headerOf } from '../../../harness/process/headers.ts';
 import { memorySource } from '../../../harness/process/memory-source.ts';
+import { headerOf } from '../../../harness/process/metrics.ts';
 import { type LabelsHours, recogniseLabelsHours } from '../../artifact/hours/labels-hours.ts';
 import { recogniseWeatherHours, type WeatherHours } from '../../artifact/hours/weather-hours.ts';
 import { errorTable } from '../../contract/errors.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type ArtifactFixture, fixture, type JsonObject } from '../../../harness/artifacts/fixtures.ts';
 import { factsInMemory, fixtureNow } from '../../../harness/process/facts.ts';
-import { headerOf } from '../../../harness/process/headers.ts';
+import { headerOf } from '../../../harness/process/metrics.ts';
 import { factMetricsPath } from './fact-metrics.ts';
 
 const now = fixtureNow.recent;

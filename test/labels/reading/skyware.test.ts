@@ -7,7 +7,7 @@ import { Secp256k1PrivateKeyExportable } from '@atcute/crypto';
 import { LabelerServer } from '@skyware/labeler';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type LabelStation, removeStation, startStation } from '../../../harness/labels/label-station.ts';
-import { type DidHost, startDidHost } from '../../../harness/net/did-host.ts';
+import { type DidHost, startDidHost } from '../../../harness/net/directory.ts';
 import { until } from '../../../harness/process/until.ts';
 import { micros } from '../../../src/store/time.ts';
 

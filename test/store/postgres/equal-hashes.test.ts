@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { labelNumber, noon, observationOf, subjects } from '../../../harness/conformance/labels.ts';
 import { around, problems } from '../../../harness/conformance/suite.ts';
-import { statement } from '../../../harness/postgres/replay.ts';
+import { statement } from '../../../harness/postgres/appending.ts';
 import { hasPostgres, type PostgresServer, startPostgres } from '../../../harness/postgres/server.ts';
 import { parsePostgresUrl } from '../../../src/store/postgres/base/place.ts';
 import { openPostgresWriter } from '../../../src/store/postgres/write/writer.ts';

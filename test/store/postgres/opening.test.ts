@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { noon } from '../../../harness/conformance/labels.ts';
 import { batch } from '../../../harness/conformance/suite.ts';
-import { statement } from '../../../harness/postgres/replay.ts';
+import { statement } from '../../../harness/postgres/appending.ts';
 import { startSchemaChanges } from '../../../harness/postgres/schema-changes.ts';
 import { hasPostgres, type PostgresServer, startPostgres, startStandby } from '../../../harness/postgres/server.ts';
 import { until } from '../../../harness/process/until.ts';

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { noon, subjects } from '../../../harness/conformance/labels.ts';
 import { around, batch, everyRow, later } from '../../../harness/conformance/suite.ts';
 import { freePort } from '../../../harness/net/ports.ts';
-import { pauseReplay, replayed, resumeReplay, statement } from '../../../harness/postgres/replay.ts';
+import { pauseReplay, replayed, resumeReplay, statement } from '../../../harness/postgres/appending.ts';
 import { hasPostgres, type PostgresServer, startPostgres, startStandby } from '../../../harness/postgres/server.ts';
 import { until } from '../../../harness/process/until.ts';
 import type { StoreReader, StoreWriter } from '../../../src/store/port.ts';

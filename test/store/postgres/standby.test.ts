@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { noon } from '../../../harness/conformance/labels.ts';
 import { batch, later } from '../../../harness/conformance/suite.ts';
-import { startAppending } from '../../../harness/postgres/appending.ts';
-import { statement } from '../../../harness/postgres/replay.ts';
+import { startAppending, statement } from '../../../harness/postgres/appending.ts';
 import { hasPostgres, type PostgresServer, startPostgres } from '../../../harness/postgres/server.ts';
 import { until } from '../../../harness/process/until.ts';
 import { askWriterToStop, storeProcesses } from '../../../src/store/open.ts';

@@ -164,7 +164,7 @@ function rounded(value: number): number {
 }
 
 /**
- * Documented interval, in hours, at which hosts compact their history. A shorter actual interval cannot be detected.
+ * Documented interval, in hours, at which hosts compact their history.
  */
 export const compactionHours = 4;
 
@@ -231,8 +231,8 @@ function compaction(minutes: readonly Minute[]): string | null {
   if (old === 0) return null;
   const percent = Math.max(0.1, (old / watched) * 100).toFixed(1);
   return (
-    `${percent} % of the observed time was read from history older than ${compactionHours} hours, which hosts compact: ` +
-    'creates and updates that were deleted or superseded since are missing from the counts of that time.'
+    `${percent} % of the observed time was read from history older than ${compactionHours} hours, which hosts compact, ` +
+    'or from history whose numbers have holes: creates and updates that were deleted or superseded since are missing from the counts of that time.'
   );
 }
 

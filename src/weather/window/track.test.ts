@@ -195,6 +195,21 @@ describe('the windows of a track', () => {
     expect(track.take()).toMatchObject({ windows: [{ events: 3, malformed: unreadable, leftOut }], observed });
   });
 
+  test.each([
+    ['marks its window as compacted if the protocol hides no events', true, windowFlag.compacted],
+    ['proves nothing if the protocol hides events', false, 0],
+  ])('a number that is missing in a replay %s', (_, dense, compacted) => {
+    const track = new Track({ position: null, end: null, rate: 100, dense, clockUs: () => base + 60 * second });
+    track.goLive(false);
+    track.frame(facts(base, 7));
+    track.take();
+    track.resume();
+    for (const [i, seq] of [7, 8, 11].entries()) track.frame(facts(base + i, seq));
+    expect(track.take().windows.map(({ events, flags }) => [events, flags & windowFlag.compacted])).toEqual([
+      [2, compacted],
+    ]);
+  });
+
   test('are not flagged by consecutive numbers', () => {
     const track = live();
     for (const [i, seq] of [7, 8, 9].entries()) track.frame(facts(base + i, seq));

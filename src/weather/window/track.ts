@@ -233,8 +233,13 @@ export class Track {
     this.#unread = 0;
     if (leftOut === 0) return;
     window.flags |= windowFlag.leftOut;
-    if (!this.#dense || this.#replaying) return;
-    // This protocol hides no events, so every omitted number may be an unobserved event.
+    if (!this.#dense) return;
+    // This protocol hides no events, so every omitted number may be an unobserved event. A host compacts everything that
+    // precedes the start of a pass, whatever its age, so a replay shortly afterwards lacks recent events too.
+    if (this.#replaying) {
+      window.flags |= windowFlag.compacted;
+      return;
+    }
     window.leftOut += leftOut;
     this.#progress.breakOff();
   }

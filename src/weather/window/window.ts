@@ -21,8 +21,8 @@ export const windowFlag = {
   /** Events of the window came more than two minutes late, because the host replayed them from its history. */
   replayed: 2,
   /**
-   * Events of the window came so late that the host may have compacted its history. The window is excluded from the
-   * baseline.
+   * Events of the window came so late that the host may have compacted its history, or a replay lacked numbers. The
+   * window is excluded from the baseline.
    */
   compacted: 4,
   /** Events before the position arrived while the window was current. They were not counted. */

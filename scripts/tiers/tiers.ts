@@ -92,6 +92,7 @@ export const proofsThatRunAlone: readonly string[] = ['test/labels/siege.test.ts
  */
 export const longFiles: readonly string[] = [
   'test/labels/hand-over.test.ts',
+  'test/archive/thirty-tools.test.ts',
   'test/account/observed.test.ts',
   'test/account/languages.test.ts',
   'test/labels/siege.test.ts',
@@ -142,6 +143,7 @@ export const longFiles: readonly string[] = [
   'test/labels/ingest/floods.test.ts',
   'test/main/cli.test.ts',
   'test/archive/independent.test.ts',
+  'test/client/runtimes.test.ts',
   'test/store/conformance/purging.test.ts',
   'test/labels/reading/positions.test.ts',
   'test/weather/events.test.ts',

@@ -1,9 +1,12 @@
 /**
  * Runs the label instrument with a directory and with PostgreSQL at a multiple of the network's rate, side by side:
- * `node bench/labels/rate.ts [--sources 5000] [--streaming N] [--rate 160] [--seconds 3600] [--stores sqlite,postgres]`.
+ * `node bench/labels/rate.ts [--sources 5000] [--streaming N] [--rate 160] [--seconds 3600] [--stores sqlite,postgres]
+ * [--burst N] [--views]`.
  *
  * Both instruments read the same simulated labelers, which together emit `rate` labels a second. The network emits 16 a
- * second on average. With `--streaming`, only the first `N` labelers serve a stream; the others are polled. Prints for each store the largest number of labels that were emitted and not yet stored, resident
+ * second on average. With `--streaming`, only the first `N` labelers serve a stream; the others are polled. With `--burst`, the
+ * labelers emit `N` labels at once every 30 s in addition. With `--views`, the account page and the overview are requested
+ * four times a second. Prints for each store the largest number of labels that were emitted and not yet stored, resident
  * memory over time and processor time. Fails unless each label is stored exactly once and no gap is recorded. The
  * targets are a backlog of less than 10 s of emitted labels, and less than 1 GB of memory.
  */
@@ -18,18 +21,24 @@ import { freePort } from '../../harness/net/ports.ts';
 import { startPostgres } from '../../harness/postgres/server.ts';
 import { until } from '../../harness/process/until.ts';
 import { createSim, type SimAddresses } from '../../sim/index.ts';
+import { accountOf } from '../../sim/labelers/truth.ts';
 import { openStoreReader } from '../../src/store/open.ts';
 import { micros } from '../../src/store/time.ts';
 import { processTree } from '../process-tree.ts';
 import { row } from '../stats.ts';
+import { startViews, type ViewFigures, type Views } from './views.ts';
 
 /** Interval between two samples, in milliseconds. */
 const sampleMs = 5_000;
+/** Number of samples between two bursts. */
+const burstSamples = 6;
 
 const { values } = parseArgs({
   options: {
     sources: { type: 'string', default: '5000' },
     streaming: { type: 'string' },
+    burst: { type: 'string', default: '0' },
+    views: { type: 'boolean', default: false },
     rate: { type: 'string', default: '160' },
     seconds: { type: 'string', default: '3600' },
     stores: { type: 'string', default: 'sqlite,postgres' },
@@ -37,6 +46,7 @@ const { values } = parseArgs({
 });
 const [sources, rate, seconds] = [Number(values.sources), Number(values.rate), Number(values.seconds)];
 const streaming = Number(values.streaming ?? sources);
+const burst = Number(values.burst);
 
 /** An instrument under test, with its samples. */
 interface Instrument {
@@ -74,12 +84,15 @@ try {
   console.log(`${sources} labelers are connected to ${kinds.join(' and ')}, load ${load()}`);
   const cpuBefore = started.map(({ program }) => processTree(program.process.pid ?? 0).cpuSeconds);
   for (const { faults, profile } of sim.labelers.list) faults.setRate(rates[profile.index] ?? 0);
+  const views = values.views ? await Promise.all(started.map(viewsOf)) : [];
   const begun = performance.now();
-  while (performance.now() - begun < seconds * 1000) {
+  for (let samples = 1; performance.now() - begun < seconds * 1000; samples++) {
     await wait(sampleMs);
+    if (burst > 0 && samples % burstSamples === 0) emitBurst(burst);
     for (const one of started) await sample(one);
   }
   for (const { faults } of sim.labelers.list) faults.setRate(0);
+  for (const [at, view] of views.entries()) reportViews(started[at]?.kind ?? '', await view.stop());
   for (const [at, one] of started.entries()) await judge(one, seconds, cpuBefore[at] ?? 0);
 } finally {
   for (const { program } of started) program.process.kill('SIGKILL');
@@ -99,6 +112,36 @@ async function startInstrument(kind: string, addresses: SimAddresses): Promise<I
     ...['--max-labelers', String(sources)],
   ];
   return { kind, url, metricsPort, program: spawnLabels(args), residentMb: [], behind: [] };
+}
+
+/** Starts the readers of an instrument, over accounts that the simulated labelers have labelled. */
+function viewsOf({ kind, url }: Instrument): Promise<Views> {
+  let n = 0;
+  const account = (): string => {
+    const labeler = sim.labelers.list[(n * 7_919) % sim.labelers.list.length];
+    n += 1;
+    if (labeler === undefined || labeler.edge === 0) return 'did:web:nobody.example';
+    const { uri } = labeler.serve(1 + (n % labeler.edge)) as { readonly uri?: unknown };
+    return accountOf(String(uri));
+  };
+  const data = join(folder, `${kind}-views`);
+  return startViews({ store: url, artifacts: join(folder, `${kind}-artifacts`), data, account });
+}
+
+function reportViews(kind: string, figures: readonly ViewFigures[]): void {
+  for (const { name, requests, p50, p99, statuses } of figures) {
+    const counts = Object.entries(statuses).map(([status, count]) => `${count} x ${status}`);
+    console.log(row([`${kind}: ${name}, requests: ${counts.join(', ')}`, String(requests), ''], [62, 16, 0]));
+    console.log(row([`${kind}: ${name}, p50 and p99, ms`, `${p50} and ${p99}`, ''], [62, 16, 0]));
+  }
+}
+
+/** Lets the labelers emit `count` labels at once in total. */
+function emitBurst(count: number): void {
+  const bursting = sim.labelers.list.slice(0, Math.min(count, sim.labelers.list.length));
+  for (const [i, { faults }] of bursting.entries()) {
+    faults.emit(Math.floor(((i + 1) * count) / bursting.length) - Math.floor((i * count) / bursting.length));
+  }
 }
 
 async function sample({ metricsPort, program, residentMb, behind }: Instrument): Promise<void> {

@@ -1,0 +1,81 @@
+import { startProgram } from '../../harness/process/program.ts';
+
+/** Interval between two requests of each view, in milliseconds. */
+const everyMs = 250;
+
+/** Durations and outcomes of the requests of one view. */
+export interface ViewFigures {
+  readonly name: string;
+  readonly requests: number;
+  readonly p50: number;
+  readonly p99: number;
+  /** Number of responses by status. */
+  readonly statuses: Readonly<Record<string, number>>;
+}
+
+/** Programs that read what an instrument writes, while requests are sent to them. */
+export interface Views {
+  /** Stops the requests and the programs. */
+  stop(): Promise<readonly ViewFigures[]>;
+}
+
+/** What the views read. */
+export interface ViewedInstrument {
+  readonly store: string;
+  readonly artifacts: string;
+  readonly data: string;
+  /** Returns the DID of an account that has labels. */
+  readonly account: () => string;
+}
+
+/** Starts the account view and the facts over one instrument, and requests an account page and the overview steadily. */
+export async function startViews({ store, artifacts, data, account }: ViewedInstrument): Promise<Views> {
+  const programs = [
+    startProgram(['account', '--port', '0', '--store', store, '--data', data, '--no-handles']),
+    startProgram(['facts', '--port', '0', '--artifacts', artifacts]),
+  ];
+  const [accounts, facts] = await Promise.all(programs.map((program) => program.listening()));
+  const stopping = new AbortController();
+  const views = [
+    new View('account page', () => `${accounts?.url}/account?days=7&did=${encodeURIComponent(account())}`),
+    new View('overview', () => `${facts?.url}/v1/labels/overview`),
+  ];
+  const running = views.map((view) => view.run(stopping.signal));
+  return {
+    async stop() {
+      stopping.abort();
+      await Promise.all(running);
+      await Promise.all(programs.map((program) => program.stop()));
+      return views.map((view) => view.figures());
+    },
+  };
+}
+
+class View {
+  readonly #name: string;
+  readonly #address: () => string;
+  readonly #took: number[] = [];
+  readonly #statuses: Record<string, number> = {};
+
+  constructor(name: string, address: () => string) {
+    this.#name = name;
+    this.#address = address;
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      const begun = performance.now();
+      const response = await fetch(this.#address());
+      await response.arrayBuffer();
+      this.#took.push(performance.now() - begun);
+      this.#statuses[response.status] = (this.#statuses[response.status] ?? 0) + 1;
+      await new Promise((resolve) => setTimeout(resolve, everyMs));
+    }
+  }
+
+  figures(): ViewFigures {
+    const sorted = this.#took.toSorted((a, b) => a - b);
+    const at = (part: number): number => Math.round(sorted[Math.floor(sorted.length * part)] ?? Number.NaN);
+    return { name: this.#name, requests: sorted.length, p50: at(0.5), p99: at(0.99), statuses: this.#statuses };
+  }
+}

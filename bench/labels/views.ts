@@ -19,7 +19,7 @@ export interface Views {
   stop(): Promise<readonly ViewFigures[]>;
 }
 
-/** What the views read. */
+/** Instrument whose store and artifacts the views read. */
 export interface ViewedInstrument {
   readonly store: string;
   readonly artifacts: string;

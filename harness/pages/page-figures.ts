@@ -5,10 +5,10 @@ import { elementsWith, textsOf } from './html.ts';
 export type Documents = Readonly<Record<string, unknown>>;
 
 /**
- * Periods that are part of the names of facts, such as 24 hours in `events_24h`. A page contains no other digits
- * outside figures.
+ * Periods that are part of the names of facts, such as 24 hours in `events_24h`, or of charts. A page contains no other
+ * digits outside figures.
  */
-const spanNames = /\b(?:24 hours|7 days)\b/g;
+const spanNames = /\b(?:24 hours|72 hours|7 days|30 days|12 months)\b/g;
 
 /**
  * Describes each part of a page that its documents do not support: digits outside a figure, a figure whose number

@@ -5,18 +5,21 @@ import { errorTable } from '../contract/errors.ts';
 import { contractIds, paths } from '../contract/identifiers.ts';
 import { formatTimestamp, usableTimestamp } from '../contract/timestamp.ts';
 import { below, pathOf, type ReadRequest } from '../http/read-request.ts';
-import { commonHeaders, errorReply, json, methodNotAllowed, preflight, type Reply } from '../http/reply.ts';
-import { chooseCoding, matchesEntityTag } from '../http/representation/negotiation.ts';
-import { archivePage, archivePagePath } from './archive/archive-page.tsx';
+import { errorReply, json, methodNotAllowed, preflight, type Reply } from '../http/reply.ts';
+import { chooseCoding } from '../http/representation/accept-encoding.ts';
+import { matchesEntityTag } from '../http/representation/if-none-match.ts';
+import { archivePage, archivePagePath, monthPage } from './archive/archive-page.tsx';
+import { monthPath } from './archive/chart.tsx';
 import { archiveCharts } from './archive/day-charts.ts';
 import type { ArchivedDays } from './archive/model.ts';
 import type { FactsDocuments } from './documents.ts';
-import { chartDocuments, hoursEmbedPath } from './embeds/chart-documents.tsx';
+import { type ChartState, chartDocuments, hoursEmbedPath, monthFile } from './embeds/chart-documents.tsx';
 import { factFormats, renderedFacts } from './formats/formats.ts';
 import { type HoursCharts, type HoursSources, hoursCharts } from './hours/shown-hours.ts';
 import { type FreshnessBounds, judgeLabels, labelEvidence } from './judge.ts';
 import type { LabelersPublication } from './labelers/publication.ts';
 import type { AccountLinks } from './page/accounts.tsx';
+import { hoursPage, hoursPagePaths } from './page/hours-page.tsx';
 import { markedOrigins } from './page/model.ts';
 import { observatoryPage } from './page/page.ts';
 import { cacheControl } from './representation.ts';
@@ -59,8 +62,16 @@ interface FactsAppOptions {
 /** Path of the observatory page, which is outside the contract. */
 export const pagePath = '/';
 
-/** Paths of the page and of the formats of facts other than JSON; all of them are outside the contract. */
-export const renderedPaths: readonly string[] = [pagePath, ...factFormats.map(({ path }) => path), hoursEmbedPath];
+/** Routes of the page of a month of the archive, and of its charts as files. */
+export const monthRoutes = [`${monthPath}{month}`, `${monthPath}{month}/{file}`] as const;
+
+/** Paths of the pages and of the formats of facts other than JSON; all of them are outside the contract. */
+export const renderedPaths: readonly string[] = [
+  pagePath,
+  ...hoursPagePaths.map(([path]) => path),
+  ...factFormats.map(({ path }) => path),
+  hoursEmbedPath,
+];
 
 /** Headers of every response of the facts API. */
 export const factsCommonHeaders = commonHeaders('ETag, Last-Modified, Cache-Control, Age, Date');
@@ -96,6 +107,12 @@ export function createFactsApp(options: FactsAppOptions) {
     metrics: facts.metrics(now),
     labels: facts.labels(now),
   });
+  const chartsOf = archiveCharts(archive ?? null);
+  const stateAt = (now: number): ChartState => {
+    const current = outcomes(now);
+    return { hours: drawnHours(current), archive: () => chartsOf(now), outcomes: current };
+  };
+  const archiveReply = archiveRoutes(archive ?? null, stateAt);
   const page: Route = ({ acceptEncoding }, now) => drawn(outcomes(now), chooseCoding(acceptEncoding), now);
 
   function index(_conditions: Conditions, now: number): Reply {
@@ -110,8 +127,8 @@ export function createFactsApp(options: FactsAppOptions) {
     [paths.weatherMetrics, fact(facts.metrics)],
     [pagePath, page],
     ...formatRoutes(outcomes),
-    ...chartRoutes(outcomes, drawnHours, archive ?? null),
-    ...(archive ? [archiveRouteOf(archive, outcomes)] : []),
+    ...chartRoutes(stateAt),
+    ...hoursRoutes(outcomes, { hours: drawnHours, hasArchive: archive !== undefined }),
     [paths.health, () => health],
   ]);
 
@@ -122,6 +139,8 @@ export function createFactsApp(options: FactsAppOptions) {
     if (path === null) return { route: 'other', reply: notFound };
     const route = routes.get(path);
     if (route) return { route: path, reply: route(conditions, now) };
+    const archived = archiveReply(path, conditions, now);
+    if (archived) return archived;
     const labelersReply = options.labelers?.reply(path, target, conditions, now);
     if (labelersReply) return labelersReply;
     const document = documents.answer(path, chooseCoding(conditions.acceptEncoding), conditions.ifNoneMatch);
@@ -135,36 +154,51 @@ export function createFactsApp(options: FactsAppOptions) {
   };
 }
 
-function archiveRouteOf(archive: ArchivedDays, outcomes: (now: number) => FactOutcomes): [string, Route] {
+type ArchiveRoute = (path: string, conditions: Conditions, now: number) => { route: string; reply: Reply } | null;
+
+/** Routes of the archive's pages and of the charts of its months. The path is below the base path. */
+function archiveRoutes(archive: ArchivedDays | null, stateAt: (now: number) => ChartState): ArchiveRoute {
+  if (archive === null) return () => null;
   const page = archivePage(factsCommonHeaders, archive);
-  return [
-    archivePagePath,
-    ({ acceptEncoding }, now) => {
-      const { conditions, labels } = outcomes(now);
-      const refusal = labels.kind === 'served' ? null : errorTable[labels.code].message;
-      const origins = [conditions, labels].flatMap((outcome) =>
-        outcome.kind === 'served'
-          ? [outcome.representation.envelope.provenance.origin ?? 'live']
-          : (outcome.origin ?? []),
-      );
-      return page(chooseCoding(acceptEncoding), now, refusal, markedOrigins(origins));
-    },
-  ];
+  const pageOfMonth = monthPage(factsCommonHeaders, archive);
+  return (path, { acceptEncoding }, now) => {
+    const month = path.startsWith(monthPath) ? path.slice(monthPath.length) : undefined;
+    if (month === undefined && path !== archivePagePath) return null;
+    const state = stateAt(now);
+    if (month?.includes('/')) {
+      const reply = monthFile(month, state, factsCommonHeaders, acceptEncoding);
+      return reply && { route: monthRoutes[1], reply };
+    }
+    const { conditions, labels } = state.outcomes;
+    const refusal = labels.kind === 'served' ? null : errorTable[labels.code].message;
+    const origins = [conditions, labels].flatMap((outcome) =>
+      outcome.kind === 'served'
+        ? [outcome.representation.envelope.provenance.origin ?? 'live']
+        : (outcome.origin ?? []),
+    );
+    const coding = chooseCoding(acceptEncoding);
+    if (month === undefined) {
+      return { route: archivePagePath, reply: page(coding, now, refusal, markedOrigins(origins)) };
+    }
+    const reply = pageOfMonth(coding, month, { now, refusal, origins: markedOrigins(origins) });
+    return reply && { route: monthRoutes[0], reply };
+  };
 }
 
-function chartRoutes(
+function hoursRoutes(
   outcomes: (now: number) => FactOutcomes,
-  hoursOf: (outcomes: FactOutcomes) => HoursCharts,
-  archive: ArchivedDays | null,
+  context: { readonly hours: (outcomes: FactOutcomes) => HoursCharts; readonly hasArchive: boolean },
 ): [string, Route][] {
-  const chartsOf = archiveCharts(archive);
+  return hoursPagePaths.map(([path, length]) => {
+    const page = hoursPage(factsCommonHeaders, length, context);
+    return [path, ({ acceptEncoding }, now) => page(outcomes(now), chooseCoding(acceptEncoding), now)];
+  });
+}
+
+function chartRoutes(stateAt: (now: number) => ChartState): [string, Route][] {
   return chartDocuments(factsCommonHeaders).map(([path, resource]) => [
     path,
-    (conditions, now) => {
-      const current = outcomes(now);
-      const state = { hours: hoursOf(current), archive: () => chartsOf(now), outcomes: current };
-      return resource(state, conditions);
-    },
+    (conditions, now) => resource(stateAt(now), conditions),
   ]);
 }
 

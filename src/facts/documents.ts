@@ -179,6 +179,7 @@ function documentList(assets: string, base: string, reader: LabelerReader, addre
     part('observatory.css', 'observatory.css', css),
     part('labelers.css', 'labelers.css', css),
     part('observatory.js', 'built/observatory.js', script),
+    part('charts.js', 'built/charts.js', script),
     referencePage(assets, addresses),
     part('docs.js', 'docs.js', script),
     part('docs.css', 'docs.css', css),

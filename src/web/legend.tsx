@@ -11,6 +11,8 @@ export type Sign =
   | 'line-labels'
   | 'usual'
   | 'faint'
+  | 'above'
+  | 'below'
   | 'apart';
 
 /** Legend texts shared by all charts. */

@@ -18,7 +18,7 @@ import { accountPaths } from '../../src/contract/account.ts';
 import { accountErrorTable, errorTable, labelerErrorTable } from '../../src/contract/errors.ts';
 import { paths } from '../../src/contract/identifiers.ts';
 import { csvColumns, exportFormats } from '../../src/export/format.ts';
-import { renderedPaths } from '../../src/facts/app.ts';
+import { monthRoutes, renderedPaths } from '../../src/facts/app.ts';
 import { archivePagePath } from '../../src/facts/archive/archive-page.tsx';
 import { archiveRoute } from '../../src/facts/archive/archive-replies.ts';
 import { factsDocuments } from '../../src/facts/documents.ts';
@@ -144,7 +144,7 @@ describe('docs/api.md', () => {
   });
 
   it('lists every route of the archive', () => {
-    expect(firstCells(api, '## The archive')).toEqual([archivePagePath, archiveRoute]);
+    expect(firstCells(api, '## The archive')).toEqual([archivePagePath, archiveRoute, ...monthRoutes]);
   });
 
   it('lists every route about labelers, and the error code that only these routes return', () => {

@@ -6,7 +6,7 @@ import { formatIndex } from '../../archive/days/index-file.ts';
 import { formatIssues, type KnownIssue, parseIssues } from '../../archive/days/known-issues.ts';
 import { errorTable } from '../../contract/errors.ts';
 import { factsCommonHeaders } from '../app.ts';
-import { archivePage } from './archive-page.tsx';
+import { archivePage, monthPage } from './archive-page.tsx';
 import { type RecentArchive, RecentSection, recentArchive } from './chart.tsx';
 import { type ArchivedDay, chartDays, hourGaps, type Period } from './model.ts';
 
@@ -84,17 +84,29 @@ test('a line of the chart is interrupted only at a day that was not observed', (
   expect(htmlOf(broken)).toContain('weather not observed');
 });
 
-test('the page links to the record of every archived day, and to the tables of each day of the last month, and names the tables of gaps', () => {
+const monthOf = (days: readonly ArchivedDay[], month: string): string | null => {
+  const page = monthPage(factsCommonHeaders, { days: () => days, issues: () => [] });
+  return page('identity', month, { now, refusal: null, origins: [] })?.body?.toString('utf8') ?? null;
+};
+
+test('the page links to the files of each day of the last month, and to a page of every month, which links to the files of its days', () => {
   const html = htmlOf(year);
   for (const name of ['weather-gaps.csv', 'labels-gaps.csv']) expect(html).toContain(`<code>${name}</code>`);
-  for (const { day } of year) expect(html).toContain(`href="./archive/days/${day}/day.json"`);
+  const files = (day: string) =>
+    ['day.json', 'weather-totals.csv', 'labels-totals.csv'].map((file) => `days/${day}/${file}`);
   for (const { day } of year.slice(-30)) {
-    for (const table of ['weather-totals', 'labels-totals']) {
-      expect(html).toContain(`href="./archive/days/${day}/${table}.csv"`);
-    }
+    for (const file of files(day)) expect(html).toContain(`href="./archive/${file}"`);
   }
-  // The only script element is data for search engines.
-  expect(html.replaceAll('<script type="application/ld+json">', '')).not.toContain('<script');
+  const months = [...new Set(year.map(({ day }) => day.slice(0, 7)))];
+  for (const month of months) {
+    expect(html).toContain(`<a href="./months/${month}">`);
+    const own = monthOf(year, month) ?? '';
+    const days = year.map(({ day }) => day).filter((day) => day.startsWith(month));
+    for (const file of days.flatMap(files)) expect(own).toContain(`href="../archive/${file}"`);
+    expect(own.match(/<tr><th scope="row">/g)).toHaveLength(days.length);
+  }
+  expect(months.length).toBe(13);
+  expect(['2025-10', '2026-12', '2026-1', 'x'].map((month) => monthOf(year, month))).toEqual([null, null, null, null]);
 });
 
 test('the page describes the archive as a dataset, with the same content as the text for citations', () => {
@@ -108,7 +120,7 @@ test('the page describes the archive as a dataset, with the same content as the 
   const { name, description, measurementTechnique, license, distribution } = data as {
     readonly [key in 'name' | 'description' | 'measurementTechnique' | 'license']: string;
   } & { readonly distribution: readonly { readonly name: string; readonly contentUrl: string }[] };
-  const cited = html.slice(html.indexOf('id="cite"'), html.indexOf('<script'));
+  const cited = html.slice(html.indexOf('id="cite"'), html.indexOf('<script type="application'));
   for (const text of [name, description, measurementTechnique, license, '20 Nov 2026']) expect(cited).toContain(text);
   expect(distribution.length).toBeGreaterThan(0);
   for (const file of distribution) expect(cited).toContain(`<a href="${file.contentUrl}">${file.name}</a>`);
@@ -269,7 +281,7 @@ test('the chart ends with the present day, so that an archive that is no longer 
   expect(month.every(({ isArchived }) => !isArchived)).toBe(true);
   const html = htmlOf(year, at);
   expect(html).toContain('The newest day in the archive is 20 Nov 2026.');
-  expect(html).toContain('19 Jan: unknown, unknown');
+  expect(html).toContain('19 Jan 2027, events per second unknown, labels per hour unknown');
   expect(html).toContain('weather unknown');
   expect(recentArchive(year, last(30, at))?.newest).toBe('2026-11-20');
 });

@@ -1,22 +1,24 @@
 import type { Origin } from '../../contract/vocabulary.ts';
-import { errorReply, type HeaderList, type Reply, withBody } from '../../http/reply.ts';
-import { type Coding, encode } from '../../http/representation/negotiation.ts';
+import type { HeaderList } from '../../http/headers.ts';
+import { errorReply, type Reply } from '../../http/reply.ts';
+import type { Coding } from '../../http/representation/accept-encoding.ts';
 import { renderPage } from '../../web/document.tsx';
-import { countText, instantText, originTitles } from '../../web/format.ts';
+import { originTitles } from '../../web/format.ts';
 import type { PageParts } from '../../web/page-body.tsx';
-import { originCaveats } from '../resources.ts';
-import { dayText, eventsText, GapList, LabelsRefused, labelsText, RateChart, recentDays } from './chart.tsx';
+import { originCaveats } from '../caveats.ts';
+import { Ranges } from '../hours/chart-figure.tsx';
+import { htmlReplies } from '../html-replies.ts';
+import { dayText, GapList, LabelsRefused, MonthList, monthPath, monthText, RateChart, recentDays } from './chart.tsx';
 import { DatasetSection, datasetOf } from './dataset.tsx';
-import { chartLengths } from './day-charts.ts';
+import { chartLengths, monthDays } from './day-charts.ts';
+import { DayTable, IssueList } from './day-table.tsx';
 import {
   type ArchivedDay,
   type ArchivedDays,
   type ArchivedIssue,
-  type ChartDay,
   chartDays,
   hourGaps,
   hourNumber,
-  type IssuesByDay,
   issuesIn,
 } from './model.ts';
 
@@ -25,18 +27,7 @@ export const archivePagePath = '/archive';
 
 const yearDays = chartLengths.year;
 
-const headers: HeaderList = [
-  'Cache-Control',
-  'no-store',
-  'Content-Security-Policy',
-  "default-src 'none'; style-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-  'Referrer-Policy',
-  'no-referrer',
-  'Vary',
-  'Accept-Encoding',
-];
-
-/** State from which the archive page is rendered. */
+/** State from which a page of the archive is rendered. */
 interface Shown {
   readonly days: readonly ArchivedDay[];
   /** Known issues of the archive. They change together with the list of days. */
@@ -60,7 +51,7 @@ type MarkedOrigin = Exclude<Origin, 'live'>;
  * read.
  */
 export function archivePage(common: HeaderList, source: ArchivedDays) {
-  let kept: { shown: Shown; html: Buffer; replies: Map<Coding, Reply> } | undefined;
+  let kept: { readonly shown: Shown; readonly replies: (coding: Coding) => Reply } | undefined;
   const unavailable = errorReply('asset_unavailable', common, ['Cache-Control', 'no-store']);
 
   return (coding: Coding, now: number, refusal: string | null, origins: readonly MarkedOrigin[] = []): Reply => {
@@ -68,17 +59,21 @@ export function archivePage(common: HeaderList, source: ArchivedDays) {
     if (days === null) return unavailable;
     const shown = { days, issues: source.issues(), now, refusal, origins };
     if (!kept || !isSame(kept.shown, shown)) {
-      kept = { shown, html: Buffer.from(renderPage(archiveParts(shown))), replies: new Map() };
+      kept = { shown, replies: htmlReplies(renderPage(archiveParts(shown)), common) };
     }
-    const known = kept.replies.get(coding);
-    if (known) return known;
-    const codingHeader = coding === 'identity' ? [] : ['Content-Encoding', coding];
-    const reply = withBody(200, 'text/html; charset=utf-8', encode(kept.html, coding), [
-      ...[...codingHeader, ...headers],
-      ...common,
-    ]);
-    kept.replies.set(coding, reply);
-    return reply;
+    return kept.replies(coding);
+  };
+}
+
+/**
+ * Creates the resource of the pages of the archive's months (`YYYY-MM`). A page is rendered on each request. The response
+ * is null for a month without days in the last twelve months, and without an archive.
+ */
+export function monthPage(common: HeaderList, source: ArchivedDays) {
+  return (coding: Coding, month: string, shown: Pick<Shown, 'now' | 'refusal' | 'origins'>): Reply | null => {
+    const days = source.days();
+    const parts = days && monthParts({ days, issues: source.issues(), ...shown }, month);
+    return parts && htmlReplies(renderPage(parts), common)(coding);
   };
 }
 
@@ -89,24 +84,67 @@ function isSame(a: Shown, b: Shown): boolean {
 
 /** Returns the parts of the archive page. Its links are relative, so that it works under any path prefix. */
 function archiveParts(shown: Shown): PageParts {
-  const base = '.';
-  const { origins } = shown;
   return {
-    title: [...origins.map((origin) => originTitles[origin]), 'The archive: what was published, day by day'].join(''),
+    ...frameParts(shown.origins, '.', 'The archive: what was published, day by day'),
     description: 'Daily files of the observations of the AT Protocol network, with their gaps, in the public domain.',
+    children: <Body base="." shown={shown} />,
+  };
+}
+
+function frameParts(origins: readonly MarkedOrigin[], base: string, title: string): PageParts {
+  return {
+    title: [...origins.map((origin) => originTitles[origin]), title].join(''),
     base,
     // Exclude simulated data from search engines, which could present it as live.
     indexed: origins.length === 0,
     ...(origins.length === 0 ? {} : { banner: origins.map((origin) => originCaveats[origin]).join(' ') }),
+    scripts: ['/assets/charts.js'],
     styles: ['/assets/observatory.css'],
     navigation: [
-      { href: './labelers', text: 'Labelers' },
-      { href: './docs', text: 'API' },
-      { href: './method/weather', text: 'Method' },
-      { href: './policy', text: 'Policy' },
-      { href: './for-labelers', text: 'For labelers' },
+      { href: `${base}/labelers`, text: 'Labelers' },
+      { href: `${base}/archive`, text: 'Archive' },
+      { href: `${base}/docs`, text: 'API' },
+      { href: `${base}/method/weather`, text: 'Method' },
+      { href: `${base}/policy`, text: 'Policy' },
+      { href: `${base}/for-labelers`, text: 'For labelers' },
     ],
-    children: <Body base={base} shown={shown} />,
+    children: null,
+  };
+}
+
+/**
+ * Returns the parts of the page of a month: its days as charts, as a table and as files. Null for a month without days in
+ * the last twelve months.
+ */
+function monthParts(shown: Shown, month: string): PageParts | null {
+  const { issues, now, refusal, origins } = shown;
+  const days = monthDays(shown.days, month, { now, areLabelsShown: refusal === null });
+  if (days.length === 0) return null;
+  const base = '..';
+  const areLabelsShown = refusal === null;
+  const concerning = issuesIn(issues, { count: yearDays, now, areLabelsShown });
+  const name = monthText(month);
+  return {
+    ...frameParts(origins, base, `The archive: ${name}`),
+    description: `What was observed of the AT Protocol network in ${name}, day by day, with its gaps.`,
+    children: (
+      <>
+        <h1>The archive: {name}</h1>
+        <Ranges base={base} current={null} hasArchive />
+        {refusal === null ? null : <LabelsRefused why={refusal} />}
+        <RateChart
+          {...{ base, days, now, areLabelsShown }}
+          length="month"
+          files={`${base}${monthPath}${month}/`}
+          tableAt="#days"
+          links="days"
+        />
+        <DayTable base={base} days={days} issues={concerning} areLabelsShown={areLabelsShown} />
+        <p>
+          <a href={`${base}/archive#year`}>All months</a>
+        </p>
+      </>
+    ),
   };
 }
 
@@ -114,6 +152,7 @@ function Body({ base, shown: { days, issues, now, refusal, origins } }: { base: 
   const areLabelsShown = refusal === null;
   const period = { count: recentDays, now, areLabelsShown };
   const month = chartDays(days, period);
+  const year = chartDays(days, { ...period, count: yearDays });
   const newest = days.at(-1)?.day;
   const dataset = datasetOf(days, { origins, areLabelsShown });
   const concerning = issuesIn(issues, { ...period, count: yearDays });
@@ -138,151 +177,17 @@ function Body({ base, shown: { days, issues, now, refusal, origins } }: { base: 
       <IssueList base={base} issues={concerning.all} />
       <section aria-labelledby="month">
         <h2 id="month">30 days</h2>
-        <RateChart days={month} length="month" areDaysLinked {...{ base, now, areLabelsShown }} />
+        <Ranges base={base} current="30 days" hasArchive />
+        <RateChart days={month} length="month" tableAt="#days" links="days" {...{ base, now, areLabelsShown }} />
         <GapList gaps={hourGaps(days, period)} areLabelsShown={areLabelsShown} />
         <DayTable base={base} days={month} issues={concerning} areLabelsShown={areLabelsShown} />
       </section>
       <section aria-labelledby="year">
         <h2 id="year">12 months</h2>
-        <RateChart
-          days={chartDays(days, { ...period, count: yearDays })}
-          length="year"
-          areDaysLinked
-          {...{ base, now, areLabelsShown }}
-        />
+        <RateChart days={year} length="year" tableAt="#months" links="months" {...{ base, now, areLabelsShown }} />
+        <MonthList base={base} days={year} />
       </section>
       {dataset === null ? null : <DatasetSection dataset={dataset} base={base} />}
     </>
   );
-}
-
-interface DayTableProps {
-  readonly base: string;
-  readonly days: readonly ChartDay[];
-  readonly issues: IssuesByDay;
-  readonly areLabelsShown: boolean;
-}
-
-/** Lists the days of the last month, newest first, with their files and known issues. */
-function DayTable(props: DayTableProps) {
-  const { base, days, issues, areLabelsShown } = props;
-  const listed = listedIssues(issues.all);
-  return (
-    <div class="scroll">
-      <table class="archive-days">
-        <thead>
-          <tr>
-            <th scope="col">Day (UTC)</th>
-            <th scope="col">Events</th>
-            <th scope="col">Labels</th>
-            <th scope="col">Files</th>
-          </tr>
-        </thead>
-        <tbody>
-          {days.toReversed().map((day) => (
-            <tr key={day.day}>
-              <th scope="row">{dayText(day.day)}</th>
-              <td>{eventsText(day)}</td>
-              <td>{areLabelsShown ? labelsText(day) : 'not shown'}</td>
-              <td>
-                {day.isArchived ? <Files base={base} day={day} /> : 'not archived'}
-                <IssueLinks day={day.day} issues={issues} listed={listed} />
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
-  );
-}
-
-function Files({ base, day: { day, isClosed, hasFirstTables } }: { base: string; day: ChartDay }) {
-  const folder = `${base}/archive/days/${day}`;
-  return (
-    <>
-      {isClosed ? 'closed:' : 'open:'} <a href={`${folder}/day.json`}>record</a>{' '}
-      {hasFirstTables ? (
-        <>
-          <a href={`${folder}/weather-by-hour.csv`}>weather</a> <a href={`${folder}/labels-by-hour.csv`}>labels</a>{' '}
-        </>
-      ) : (
-        <>
-          <a href={`${folder}/weather-totals.csv`}>weather</a> <a href={`${folder}/labels-totals.csv`}>labels</a>{' '}
-        </>
-      )}
-      <a href={`${folder}/gaps.json`}>gaps</a>
-    </>
-  );
-}
-
-/** Maximum number of listed issues. */
-const maxIssues = 10;
-/** Maximum total length of the listed summaries, in characters. One issue is always listed, even if it is longer. */
-const maxCharacters = 2_000;
-
-/** Returns the newest issues, limited by number and length because a character takes up to six bytes in HTML. */
-function listedIssues(issues: readonly ArchivedIssue[]): readonly ArchivedIssue[] {
-  let characters = 0;
-  const tooMany = issues.findIndex(({ summary }, at) => {
-    characters += summary.length;
-    return at >= maxIssues || (at > 0 && characters > maxCharacters);
-  });
-  return tooMany < 0 ? issues : issues.slice(0, tooMany);
-}
-
-/**
- * Lists the newest known issues in the words of the operator. Shows nothing if there are none. `issues` contains all
- * issues, newest first.
- */
-function IssueList({ base, issues }: { base: string; issues: readonly ArchivedIssue[] }) {
-  if (issues.length === 0) return null;
-  const listed = listedIssues(issues);
-  const more = issues.length - listed.length;
-  const file = `${base}/archive/known-issues.json`;
-  return (
-    <section aria-labelledby="issues">
-      <h2 id="issues">Known issues</h2>
-      <p>
-        The operator lists known errors in published values in <a href={file}>known-issues.json</a>.
-      </p>
-      <ul>
-        {listed.map(({ id, source, start, end, summary }) => (
-          <li key={id} id={anchorOf(id)}>
-            {source}, {instantText(start)} to {end === null ? 'now' : instantText(end)}: <bdi>{summary}</bdi>
-          </li>
-        ))}
-        {more > 0 ? (
-          <li>
-            and <a href={file}>{countText(more)} more in the list</a>
-          </li>
-        ) : null}
-      </ul>
-    </section>
-  );
-}
-
-/**
- * Links a day to the known issues that affect it. The link goes to the issue itself if there is only one and it is in
- * `listed`, and otherwise to the list. Shows nothing if no issue affects the day.
- */
-function IssueLinks({ day, issues, listed }: IssueLinksProps) {
-  const [first, ...more] = issues.on(day);
-  if (!first) return null;
-  const href = more.length === 0 && listed.includes(first) ? `#${anchorOf(first.id)}` : '#issues';
-  return (
-    <>
-      {' '}
-      <a href={href}>{more.length === 0 ? 'known issue' : `${countText(more.length + 1)} known issues`}</a>
-    </>
-  );
-}
-
-interface IssueLinksProps {
-  readonly day: string;
-  readonly issues: IssuesByDay;
-  readonly listed: readonly ArchivedIssue[];
-}
-
-function anchorOf(id: string): string {
-  return `issue-${id}`;
 }

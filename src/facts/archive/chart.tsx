@@ -1,8 +1,7 @@
-import { microsFromMillis } from '../../contract/timestamp.ts';
-import { TimeChart } from '../../web/chart/time-chart.tsx';
+import { percent } from '../../web/bar.tsx';
 import { countText, dateText, instantText, rateText } from '../../web/format.ts';
-import { formatsOf } from '../../web/language/formats.ts';
-import { chartFile, type PageChart, summaryOf } from '../hours/hours-chart.ts';
+import { ChartFigure } from '../hours/chart-figure.tsx';
+import { chartFile } from '../hours/hours-chart.ts';
 import { type chartLengths, type DayChartKind, dayChart } from './day-charts.ts';
 import {
   type ArchivedDay,
@@ -14,7 +13,6 @@ import {
   issuesIn,
   type Period,
 } from './model.ts';
-import { archiveHeading, noLabelsText } from './section-texts.ts';
 
 /** Maximum number of listed gaps. */
 const maxGaps = 20;
@@ -28,77 +26,106 @@ interface RateChartProps {
   readonly length: keyof typeof chartLengths;
   /** Current time in milliseconds since 1970. */
   readonly now: number;
-  /** True if every day is a link to its files. */
-  readonly areDaysLinked: boolean;
+  /** Relative URL of the charts' files up to their names; by default, that of the charts of `length`. */
+  readonly files?: string;
+  /** Relative URL of the same data as a table. */
+  readonly tableAt: string;
+  /** Links that cover the charts. */
+  readonly links?: 'days' | 'months';
   /** False while the label overview is refused; there is then no chart of labels. */
   readonly areLabelsShown: boolean;
 }
 
-/**
- * Draws the daily rates of weather events and labels, one below the other, each with its own axis. A row of equal boxes,
- * which are links, covers both: boxes need fewer bytes than shapes in the drawings.
- */
-export function RateChart({ base, days, length, now, areDaysLinked, areLabelsShown }: RateChartProps) {
+/** Draws the daily rates of weather events and labels, one below the other, each with its own axis. */
+export function RateChart({ base, days, length, now, files, tableAt, links, areLabelsShown }: RateChartProps) {
   const kinds: readonly DayChartKind[] = areLabelsShown ? ['events', 'labels'] : ['events'];
-  const charts = kinds.map((kind) => dayChart(days, kind, { id: length, now }));
   return (
-    <figure class="rates">
-      <div class="lines">
-        {charts.map((chart) => (
-          <TimeChart
-            key={chart.series.id}
-            series={chart.series}
-            unit={chart.unit}
-            summary={summaryOf(chart)}
-            formats={formatsOf('en')}
-          />
-        ))}
-        {areDaysLinked ? <DayLinks {...{ base, days, areLabelsShown }} /> : null}
-      </div>
-      <figcaption>
+    <ChartFigure
+      charts={kinds.map((kind) => dayChart(days, kind, { id: length, now }))}
+      fileOf={({ series: { id } }) =>
+        files === undefined ? `${base}${chartFile(id)}` : `${files}${id.replace(/.*-/, '')}`
+      }
+      tableAt={tableAt}
+      over={
+        links === 'days' ? (
+          <DayLinks {...{ base, days, areLabelsShown }} />
+        ) : (
+          links && <MonthLinks {...{ base, days }} />
+        )
+      }
+    >
+      <p>
         {areLabelsShown
           ? 'Above, network events per second; below, label applications and removals per hour; each with its own axis, by day.'
           : 'Network events per second, by day.'}{' '}
         {periodText(days)}
         The lines break at days that were not observed; the strips show the observed share of each day, according to the
         archive. {areLabelsShown ? lateText(days) : ''}
-        {areDaysLinked ? <Files charts={charts} base={base} /> : null}
-      </figcaption>
-    </figure>
-  );
-}
-
-/** Links to the charts as files. */
-function Files({ charts, base }: { readonly charts: readonly PageChart[]; readonly base: string }) {
-  return (
-    <>
-      {' '}
-      Exactly what is drawn:
-      {charts.map(({ series: { id }, columns }, at) => (
-        <span key={id}>
-          {at === 0 ? ' ' : ', '}
-          {columns.value.toLowerCase()} as <a href={`${base}${chartFile(id)}.csv`}>CSV</a> and{' '}
-          <a href={`${base}${chartFile(id)}.svg`}>SVG</a>
-        </span>
-      ))}
-      .
-    </>
+      </p>
+    </ChartFigure>
   );
 }
 
 /**
- * Links every day to its files. The values of a day appear when it is pointed at or touched. Keyboards reach the days of
- * a month through the table below the chart, and all days through the list of the archive.
+ * Links every day to its files: a row of equal boxes over the charts, which need fewer bytes than shapes in the drawings.
+ * Keyboards reach the days through the table below the charts.
  */
 function DayLinks({ base, days, areLabelsShown }: Pick<RateChartProps, 'base' | 'days' | 'areLabelsShown'>) {
   return (
-    <div>
+    <div class="over">
       {days.map((day) => (
         // biome-ignore lint/a11y/useAnchorContent: the label is the accessible name of the link, and its tooltip
         <a key={day.day} href={fileOf(base, day)} aria-label={titleOf(day, areLabelsShown)} tabIndex={-1} />
       ))}
     </div>
   );
+}
+
+/** Path of the pages with the days of a month. */
+export const monthPath = '/months/';
+
+/** Returns the months of consecutive days, oldest first, in the form `YYYY-MM`. */
+function monthsOf(days: readonly ChartDay[]): string[] {
+  return [...new Set(days.map(({ day }) => day.slice(0, 7)))];
+}
+
+/** Links every month to the page of its days. Keyboards reach the months through the list below the charts. */
+function MonthLinks({ base, days }: Pick<RateChartProps, 'base' | 'days'>) {
+  const share = (count: number): string => percent((100 * count) / days.length);
+  return (
+    <svg class="over" aria-hidden="true">
+      {monthsOf(days).map((month) => {
+        const first = days.findIndex(({ day }) => day.startsWith(month));
+        const count = days.filter(({ day }) => day.startsWith(month)).length;
+        return (
+          <a key={month} href={`${base}${monthPath}${month}`} tabIndex={-1}>
+            <rect class="chart-touch" x={share(first)} width={share(count)} />
+          </a>
+        );
+      })}
+    </svg>
+  );
+}
+
+/** Lists the months of consecutive days, newest first, as links to the pages of their days. */
+export function MonthList({ base, days }: Pick<RateChartProps, 'base' | 'days'>) {
+  return (
+    <p id="months" class="months">
+      Every day of a month as charts, as a table and as files:{' '}
+      {monthsOf(days)
+        .toReversed()
+        .map((month) => (
+          <a key={month} href={`${base}${monthPath}${month}`}>
+            {monthText(month)}
+          </a>
+        ))}
+    </p>
+  );
+}
+
+/** Formats a month: `Nov 2026`. */
+export function monthText(month: string): string {
+  return dayText(`${month}-01`).replace(/^\S+ /, '');
 }
 
 /** Explains which labels are not part of the line, and on how many days they may be; empty if neither applies. */
@@ -130,12 +157,15 @@ function fileOf(base: string, { day, isArchived }: ChartDay): string {
   return isArchived ? `${base}/archive/days/${day}/day.json` : `${base}/archive/index.json`;
 }
 
-/** Describes a day briefly, because the page of a year contains 365 of these texts. The caption names the units. */
+/** Describes a day. */
 function titleOf({ day, eventsPerSecond, labelsPerHour }: ChartDay, areLabelsShown: boolean): string {
   const brief = (value: number | null, unit: string): string =>
-    value === null ? 'unknown' : `${rateText(value)}${unit}`;
-  const rates = [brief(eventsPerSecond, '/s'), ...(areLabelsShown ? [brief(labelsPerHour, '/h')] : [])];
-  return `${formatsOf('en').dayTick(microsFromMillis(Date.parse(day)))}: ${rates.join(', ')}`;
+    value === null ? `${unit} unknown` : `${rateText(value)} ${unit}`;
+  return [
+    dayText(day),
+    brief(eventsPerSecond, 'events per second'),
+    ...(areLabelsShown ? [brief(labelsPerHour, 'labels per hour')] : []),
+  ].join(', ');
 }
 
 /** Formats a day of the archive. */
@@ -158,7 +188,7 @@ export function labelsText({ labelsPerHour, isArchived, lateLabels }: ChartDay):
 
 /** States why the chart shows no labels. */
 export function LabelsRefused({ why }: { why: string }) {
-  return <p data-refused="archived-labels">{noLabelsText(why)}</p>;
+  return <p data-refused="archived-labels">The chart shows no labels. {why}</p>;
 }
 
 /** Lists the newest gaps as text; without gaps, states that every hour was observed. */
@@ -227,9 +257,9 @@ export function RecentSection({ recent, refusal }: { recent: RecentArchive; refu
   const more = gaps.count - gaps.newest.length;
   return (
     <section aria-labelledby="archive">
-      <h2 id="archive">{archiveHeading}</h2>
+      <h2 id="archive">The last 30 days</h2>
       {refusal === null ? null : <LabelsRefused why={refusal} />}
-      <RateChart base="." length="month" areDaysLinked={false} {...{ days, now, areLabelsShown }} />
+      <RateChart base="." length="month" tableAt="./archive#days" {...{ days, now, areLabelsShown }} />
       <GapList gaps={gaps.newest} areLabelsShown={areLabelsShown} />
       {issues > 0 ? (
         <p>

@@ -61,12 +61,23 @@ function holesOf(bins: readonly Bin[], now: number): Hole[] {
   return holes.filter(({ start, end }) => end > start);
 }
 
+/** Returns the days of a month (`YYYY-MM`) in the last twelve months, oldest first. */
+export function monthDays(
+  days: readonly ArchivedDay[],
+  month: string,
+  { now, areLabelsShown }: Pick<Period, 'now' | 'areLabelsShown'>,
+): ChartDay[] {
+  const year = chartDays(days, { count: chartLengths.year, now, areLabelsShown });
+  return year.filter(({ day }) => day.startsWith(`${month}-`));
+}
+
 /** Creates a function that returns the charts of the archive as files; null while there is no archive. */
 export function archiveCharts(archive: ArchivedDays | null): (now: number) => ArchiveCharts | null {
   const made = oncePer(
     (at: { readonly days: readonly ArchivedDay[]; readonly now: number }): ArchiveCharts => ({
       mark: at,
       of: (name) => namedChart(name, at),
+      ofMonth: (month, kind) => monthChart(month, kind, at),
     }),
   );
   let current: { readonly days: readonly ArchivedDay[]; readonly now: number } | undefined;
@@ -85,4 +96,13 @@ function namedChart(
   const [length, kind] = name.split('-') as ['month' | 'year', DayChartKind];
   const period: Period = { count: chartLengths[length], now, areLabelsShown: kind === 'labels' };
   return dayChart(chartDays(days, period), kind, { id: length, now });
+}
+
+function monthChart(
+  month: string,
+  kind: DayChartKind,
+  { days, now }: { readonly days: readonly ArchivedDay[]; readonly now: number },
+): PageChart | null {
+  const own = monthDays(days, month, { now, areLabelsShown: kind === 'labels' });
+  return own.length === 0 ? null : dayChart(own, kind, { id: 'month', now });
 }

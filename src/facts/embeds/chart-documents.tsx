@@ -1,16 +1,18 @@
 import type { ErrorCode } from '../../contract/errors.ts';
 import { collectionNames, type Origin } from '../../contract/vocabulary.ts';
-import { errorReply, type HeaderList, type Reply, withBody } from '../../http/reply.ts';
-import { type Coding, chooseCoding, encode } from '../../http/representation/negotiation.ts';
-import { TimeChart } from '../../web/chart/time-chart.tsx';
+import type { HeaderList } from '../../http/headers.ts';
+import { errorReply, type Reply, withBody } from '../../http/reply.ts';
+import { type Coding, chooseCoding } from '../../http/representation/accept-encoding.ts';
+import { encode } from '../../http/representation/compress.ts';
 import { instantText } from '../../web/format.ts';
-import { formatsOf } from '../../web/language/formats.ts';
+import { Plot } from '../hours/chart-figure.tsx';
 import {
   type ArchiveChartName,
   type ArchiveCharts,
   archiveChartNames,
   chartCsv,
   chartFile,
+  newestHours,
   type PageChart,
   summaryOf,
 } from '../hours/hours-chart.ts';
@@ -21,7 +23,7 @@ import { chartWidth, innerWidth, left, Plate } from './chart-section.tsx';
 import { chartHeaders, chartStyle, Line, renderImage, svgType } from './image.tsx';
 import { networkNames } from './texts.ts';
 
-const hourCharts = ['events', 'labels', ...collectionNames] as const;
+const hourCharts = ['events', 'events-24h', 'labels', 'labels-24h', ...collectionNames] as const;
 type HourChartName = (typeof hourCharts)[number];
 
 /** Path of the image of the last 72 hours for other pages. */
@@ -31,7 +33,7 @@ export const hoursEmbedPath = '/embed/hours.svg';
 export const chartNames: readonly string[] = [...hourCharts, ...archiveChartNames];
 
 /** Data from which the charts are made at one instant. */
-interface ChartState {
+export interface ChartState {
   readonly hours: HoursCharts;
   readonly archive: () => ArchiveCharts | null;
   readonly outcomes: FactOutcomes;
@@ -39,6 +41,8 @@ interface ChartState {
 
 type Conditions = { readonly acceptEncoding: string | undefined };
 type ChartResource = (state: ChartState, conditions: Conditions) => Reply;
+
+type Form = 'svg' | 'csv';
 
 const csvType = 'text/csv; charset=utf-8; header=present';
 
@@ -68,8 +72,16 @@ type Found =
   | { readonly mark: unknown; readonly origin: Origin; readonly why: string; readonly code: ErrorCode };
 
 function hourChart({ hours, outcomes }: ChartState, name: HourChartName): Found {
-  if (name === 'labels') return found(hours.labels, outcomes.labels, (chart) => chart);
-  return found(hours.weather, outcomes.conditions, (charts) => (name === 'events' ? charts.all : charts.of(name)));
+  switch (name) {
+    case 'labels':
+    case 'labels-24h':
+      return found(hours.labels, outcomes.labels, (chart) => (name === 'labels' ? chart : newestHours(chart, 24)));
+    case 'events':
+    case 'events-24h':
+      return found(hours.weather, outcomes.conditions, ({ all }) => (name === 'events' ? all : newestHours(all, 24)));
+    default:
+      return found(hours.weather, outcomes.conditions, (charts) => charts.of(name));
+  }
 }
 
 function found<C>(shown: ShownHours<C>, outcome: FactOutcomes['labels'], chartOf: (charts: C) => PageChart): Found {
@@ -79,8 +91,15 @@ function found<C>(shown: ShownHours<C>, outcome: FactOutcomes['labels'], chartOf
   return { mark: shown, origin, why: shown.why, code };
 }
 
-function archiveChart({ archive, outcomes }: ChartState, name: ArchiveChartName): Found {
-  const isLabels = name.endsWith('labels');
+function archiveChart(state: ChartState, name: ArchiveChartName): Found {
+  return archived(state, name.endsWith('labels'), (charts) => charts.of(name));
+}
+
+function archived(
+  { archive, outcomes }: ChartState,
+  isLabels: boolean,
+  chartOf: (charts: ArchiveCharts) => PageChart,
+): Found {
   const outcome = isLabels ? outcomes.labels : outcomes.conditions;
   const origin = originOf(outcome);
   if (isLabels && outcome.kind === 'refused') {
@@ -88,7 +107,7 @@ function archiveChart({ archive, outcomes }: ChartState, name: ArchiveChartName)
   }
   const charts = archive();
   if (charts === null) return { mark: null, origin, why: 'There is no archive.', code: 'asset_unavailable' };
-  return { mark: charts.mark, origin, make: () => charts.of(name) };
+  return { mark: charts.mark, origin, make: () => chartOf(charts) };
 }
 
 function originOf(outcome: FactOutcomes['labels']): Origin {
@@ -103,7 +122,7 @@ interface KeptFile {
   readonly replies: Map<Coding, Reply>;
 }
 
-function kept(common: HeaderList, form: 'svg' | 'csv', find: (state: ChartState) => Found): ChartResource {
+function kept(common: HeaderList, form: Form, find: (state: ChartState) => Found): ChartResource {
   let known: KeptFile | null = null;
   return (state, { acceptEncoding }) => {
     const chart = find(state);
@@ -117,18 +136,42 @@ function kept(common: HeaderList, form: 'svg' | 'csv', find: (state: ChartState)
     const coding = chooseCoding(acceptEncoding);
     const ready = current.replies.get(coding);
     if (ready) return ready;
-    const reply = withBody(200, form === 'svg' ? svgType : csvType, encode(current.body, coding), [
-      ...(coding === 'identity' ? [] : ['Content-Encoding', coding]),
-      ...['Cache-Control', 'why' in chart ? 'no-store' : cacheControl, 'Vary', 'Accept-Encoding'],
-      ...(form === 'svg' ? chartHeaders : []),
-      ...common,
-    ]);
+    const reply = fileReply(common, { form, body: current.body, isRefused: 'why' in chart }, coding);
     current.replies.set(coding, reply);
     return reply;
   };
 }
 
-function bodyOf(chart: Found, form: 'svg' | 'csv'): string {
+function fileReply(
+  common: HeaderList,
+  { form, body, isRefused }: { readonly form: Form; readonly body: Buffer; readonly isRefused: boolean },
+  coding: Coding,
+): Reply {
+  return withBody(200, form === 'svg' ? svgType : csvType, encode(body, coding), [
+    ...(coding === 'identity' ? [] : ['Content-Encoding', coding]),
+    ...['Cache-Control', isRefused ? 'no-store' : cacheControl, 'Vary', 'Accept-Encoding'],
+    ...(form === 'svg' ? chartHeaders : []),
+    ...common,
+  ]);
+}
+
+/**
+ * Returns the response to a request for a file with a chart of a month, such as `2026-11/events.csv`; null if there is no
+ * such file. It is made on each request, because there are many of these files and each is rarely requested.
+ */
+export function monthFile(path: string, state: ChartState, common: HeaderList, acceptEncoding: string | undefined) {
+  const [, month = '', kind, suffix] = /^(\d{4}-\d\d)\/(events|labels)\.(csv|svg)$/.exec(path) ?? [];
+  const isLabels = kind === 'labels';
+  const form = suffix === 'csv' ? 'csv' : 'svg';
+  const own = kind === undefined ? null : (state.archive()?.ofMonth(month, isLabels ? 'labels' : 'events') ?? null);
+  if (own === null) return null;
+  const chart = archived(state, isLabels, () => own);
+  const isRefused = 'why' in chart;
+  if (isRefused && form === 'csv') return errorReply(chart.code, common, ['Cache-Control', 'no-store']);
+  return fileReply(common, { form, body: Buffer.from(bodyOf(chart, form)), isRefused }, chooseCoding(acceptEncoding));
+}
+
+function bodyOf(chart: Found, form: Form): string {
   if ('why' in chart) return refusedImage('counts by time', chart.origin, chart.why);
   return form === 'svg' ? chartImage(chart.make(), chart.origin) : chartCsv(chart.make());
 }
@@ -138,7 +181,7 @@ const chartImageHeight = 240;
 
 /** Renders a chart as an SVG document, with the same shapes as on the page. */
 function chartImage(chart: PageChart, origin: Origin): string {
-  const { series, title, unit } = chart;
+  const { series, title } = chart;
   const until = new Date(Math.min(series.through, series.bins.at(-1)?.end ?? series.through)).toISOString();
   const notes = [`until ${instantText(until)}`, ...(series.holes.length === 0 ? [] : ['hatched: not observed'])];
   return frame(title, origin, {
@@ -147,7 +190,7 @@ function chartImage(chart: PageChart, origin: Origin): string {
       <>
         {/* biome-ignore lint/a11y/noSvgWithoutTitle: the image has a title and a description */}
         <svg x={left} y="44" width={innerWidth} height="168">
-          <TimeChart series={series} unit={unit} summary={title} formats={formatsOf('en')} />
+          <Plot chart={chart} summary={title} />
         </svg>
         <Line x={left} y={230} paint="soft">
           {`${notes.join('; ')}; strip: observed share of the time`}

@@ -93,7 +93,7 @@ describe('a hole of the weather', () => {
       const csv = html.text(isOwn ? `/charts/${collection}.csv` : '/charts/events.csv').split('\r\n');
       expect(csv[41]).toMatch(new RegExp(`^${new Date(start).toISOString()},[^,]*,,.*0,${weatherReasons[reason]}$`));
       if (!isOwn) {
-        expect(rowsOf(sectionOf(html.text('/'), 'hours-weather'))[40]?.slice(1)).toEqual([
+        expect(rowsOf(sectionOf(html.text('/hours/72'), 'hours-weather'))[40]?.slice(1)).toEqual([
           '–',
           `nothing: ${weatherReasons[reason]}`,
         ]);
@@ -132,7 +132,7 @@ describe('a hole of the labels', () => {
     (reason) => {
       const file = labelsFile(40);
       const gaps = file.gaps.map((gap) => ({ ...gap, reason }));
-      const html = sectionOf(served({ labels: { ...file, gaps } }).text('/'), 'hours-labels');
+      const html = sectionOf(served({ labels: { ...file, gaps } }).text('/hours/72'), 'hours-labels');
       expect(html).toContain(`<title>${labelReasons[reason]}</title>`);
       const centre = Math.round((40.5 / 72) * 10_000) / 10;
       for (const name of ['plot-up', 'plot-down']) {
@@ -148,7 +148,7 @@ test('the line, the table and the CSV file agree with the hours file, hour by ho
   const file = weatherFile(40);
   const series = seriesOf(file);
   const facts = served({ weather: file });
-  const html = sectionOf(facts.text('/'), 'hours-weather');
+  const html = sectionOf(facts.text('/hours/72'), 'hours-weather');
   const rows = rowsOf(html);
   const csv = facts.text('/charts/events.csv').trimEnd().split('\r\n').slice(1);
   const points = pathPoints(pathOf(html, 'line-weather'));
@@ -264,17 +264,40 @@ test('a chart of each file is rendered once per hours file, and every path of a 
   expect(facts.get('/')).toBe(facts.get('/'));
 });
 
-test('the front page with two charts of a large network is smaller than 60 kB', () => {
-  const series = seriesOf(weatherFile(40));
-  const hours = series.hours.map((hour, at) => ({
-    ...{ ...hour, events: hour.events === null ? null : hour.events * 100 + at * 7_777 },
-    usual: { low: 1_234.5 + at * 7.7, high: 2_345.6 + at * 9.9, days: 28 },
-  }));
-  const html = served({ weather: { ...weatherFile(40), series: [{ ...series, hours }] }, labels: labelsFile(40) }).text(
-    '/',
-  );
-  expect(html).toContain('class="plot-usual"');
-  expect(Buffer.byteLength(html)).toBeLessThan(60_000);
+test('the newest 24 hours are the last part of the chart of 72 hours, on the page and in the files', () => {
+  const facts = served({ weather: weatherFile(60), labels: labelsFile(20) });
+  for (const [name, id, isHole] of [
+    ['events', 'hours-weather', true],
+    ['labels', 'hours-labels', false],
+  ] as const) {
+    const rows = (path: string) => rowsOf(sectionOf(facts.text(path), id));
+    expect(rows('/hours/24')).toEqual(rows('/hours/72').slice(-24));
+    const lines = (file: string) => facts.text(`/charts/${file}.csv`).split('\r\n').slice(1);
+    expect(lines(`${name}-24h`)).toEqual(lines(name).slice(-25));
+    expect(facts.text('/hours/24')).toContain(`href="../charts/${name}-24h.svg"`);
+    expect(sectionOf(facts.text('/hours/24'), id).includes('class="plot-hole"')).toBe(isHole);
+    expect(sectionOf(facts.text('/'), id)).toContain(`href="./hours/72#${id}"`);
+  }
+});
+
+test('hours outside their usual range are marked on the picture, counted in its text and named in the table', () => {
+  const series = seriesOf(weatherFile());
+  // The rate of hour n is n / 3.6 per second.
+  const usual = { low: 2, high: 18, days: 9 };
+  const weather = {
+    ...weatherFile(),
+    series: [{ ...series, hours: series.hours.map((hour) => ({ ...hour, usual })) }],
+  };
+  const html = sectionOf(served({ weather }).text('/hours/72'), 'hours-weather');
+  expect(pathOf(html, 'plot-above')).toBe(`M${(650 / 0.72).toFixed(1)},4h97.2`);
+  expect(pathOf(html, 'plot-below')).toBe('M0,4h111.1');
+  expect(html).toContain('7 hours busier than usual, 8 hours quieter.');
+  expect(rowsOf(html).map(([, , text = '']) => text.replace('2 to 18', ''))).toEqual([
+    ...Array<string>(8).fill(', quieter'),
+    ...Array<string>(57).fill(''),
+    ...Array<string>(7).fill(', busier'),
+  ]);
+  expect(html).toContain('>busiest: 20 Nov 11:00</text>');
 });
 
 test('the charts of labels draw applications above and removals below zero, on one scale', () => {

@@ -21,7 +21,6 @@ export const networkNames: Readonly<Record<Origin, string>> = {
 
 /** Describes the reason for a refusal, or a missing response. */
 export function refusalText(fact: Exclude<Shown<never>, { kind: 'served' }>): string {
-  if (fact.kind === 'unreached') return 'no response';
   return refusalTexts[fact.error.code] ?? 'the service could not build the fact';
 }
 

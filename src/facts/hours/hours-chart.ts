@@ -1,5 +1,7 @@
-import type { Bin, TimeSeries } from '../../web/chart/series.ts';
+import { microsFromMillis } from '../../contract/timestamp.ts';
+import { type Bin, sideOf, type TimeSeries } from '../../web/chart/series.ts';
 import { agreeing, countText, instantText, percentText, rateText } from '../../web/format.ts';
+import { formatsOf } from '../../web/language/formats.ts';
 
 /**
  * A chart of a page, with the texts that its picture, its table and its files share. The table and the files are made
@@ -25,11 +27,58 @@ export interface PageChart {
 export interface ArchiveCharts {
   readonly mark: object;
   of(name: ArchiveChartName): PageChart;
+  /** Returns a chart of the days of a month (`YYYY-MM`); null for a month without days. */
+  ofMonth(month: string, kind: 'events' | 'labels'): PageChart | null;
 }
 
 /** Names of the charts that are made from the archive. */
 export const archiveChartNames = ['month-events', 'month-labels', 'year-events', 'year-labels'] as const;
 export type ArchiveChartName = (typeof archiveChartNames)[number];
+
+/** Returns the path of a chart's files without their suffix. */
+export function chartFile(name: string): string {
+  return `/charts/${name}`;
+}
+
+const hourMs = 3_600_000;
+
+/** Returns the chart of the newest hours of a chart. Its answer stays, because it is about the newest hour. */
+export function newestHours(chart: PageChart, count: number): PageChart {
+  const { series } = chart;
+  const bins = series.bins.slice(-count);
+  const first = bins[0];
+  if (bins.length === series.bins.length || !first) return chart;
+  const holes = series.holes
+    .filter(({ end }) => end > first.start)
+    .map((hole) => ({ ...hole, start: Math.max(hole.start, first.start) }));
+  return { ...chart, series: { ...series, id: `${series.id}-${count}h`, bins, holes } };
+}
+
+/** Formats the start of an hour or a day. */
+export function binText({ start, end }: Pick<Bin, 'start' | 'end'>): string {
+  const at = microsFromMillis(start);
+  const formats = formatsOf('en');
+  return end - start > hourMs ? formats.dayTick(at) : `${formats.dayTick(at)} ${formats.clock(at)}`;
+}
+
+/** Maximum number of holes that `holesNote` names. */
+const maxHoles = 3;
+
+/** Names the longest holes with their reasons; empty if nothing is missing. */
+export function holesNote({ holes, through }: TimeSeries): string {
+  const past = holes.filter(({ start }) => start < through);
+  if (past.length === 0) return '';
+  const longest = past.toSorted((a, b) => b.end - b.start - (a.end - a.start)).slice(0, maxHoles);
+  const named = longest
+    .toSorted((a, b) => a.start - b.start)
+    .map(({ start, end, reason }) => `${momentText(start)} to ${momentText(Math.min(end, through))} (${reason})`);
+  const more = past.length - longest.length;
+  return `Not observed: ${named.join('; ')}${more > 0 ? `; and ${countText(more)} shorter ${agreeing(more, 'time', 'times')}` : ''}.`;
+}
+
+function momentText(at: number): string {
+  return binText({ start: at, end: at });
+}
 
 /** Formats a value of a chart: a rate of a line chart, a count of a bar chart. */
 export function valueText({ shape }: Pick<TimeSeries, 'shape'>, value: number): string {
@@ -47,21 +96,35 @@ export function summaryOf({ series, title, answer, columns }: PageChart): string
     ...(answer === '' ? [] : [answer]),
     extremes(series, columns.value, ({ value }) => value),
     ...(columns.below === undefined ? [] : [extremes(series, columns.below, ({ below }) => below ?? null)]),
+    sidesText(series),
     holesText(series),
-  ].join(' ');
+  ]
+    .filter((text) => text !== '')
+    .join(' ');
+}
+
+/** Counts the hours outside the usual range; empty for a chart without ranges. */
+function sidesText({ bins }: TimeSeries): string {
+  if (!bins.some(({ usual }) => usual)) return '';
+  const [above, below] = (['above', 'below'] as const).map((side) => bins.filter((bin) => sideOf(bin) === side).length);
+  const hours = (n = 0): string => `${countText(n)} ${agreeing(n, 'hour', 'hours')}`;
+  return `${hours(above)} busier than usual, ${hours(below)} quieter.`;
 }
 
 function extremes(series: TimeSeries, name: string, pick: (bin: Bin) => number | null): string {
   const known = series.bins.flatMap((bin) => pick(bin) ?? []);
   if (known.length === 0) return `${name}: no value is known.`;
-  return `${name}: ${valueText(series, Math.min(...known))} to ${valueText(series, Math.max(...known))}.`;
+  const most = Math.max(...known);
+  const at = series.bins.find((bin) => pick(bin) === most);
+  const when = at === undefined || most === 0 ? '' : `, highest on ${binText(at)}`;
+  return `${name}: ${valueText(series, Math.min(...known))} to ${valueText(series, most)}${when}.`;
 }
 
 function holesText({ bins, through }: TimeSeries): string {
   const past = bins.filter(({ start }) => start < through);
   const unseen = past.filter(({ observed }) => observed <= 0).length;
   const part = past.filter(({ observed }) => observed > 0 && observed < 1).length;
-  const period = (bins[0]?.end ?? 0) - (bins[0]?.start ?? 0) > 3_600_000 ? ['day', 'days'] : ['hour', 'hours'];
+  const period = (bins[0]?.end ?? 0) - (bins[0]?.start ?? 0) > hourMs ? ['day', 'days'] : ['hour', 'hours'];
   const counted = (n: number): string => `${countText(n)} ${agreeing(n, period[0] ?? '', period[1] ?? '')}`;
   if (unseen + part === 0) return `Every ${period[0]} was observed entirely.`;
   return `${counted(unseen)} not observed, ${counted(part)} observed in part; the line or the bars break there.`;

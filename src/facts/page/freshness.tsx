@@ -31,7 +31,6 @@ export function Freshness({ facts: { conditions, metrics, labels } }: { facts: O
 }
 
 function NotServed({ fact, name }: { fact: Exclude<Shown<never>, { kind: 'served' }>; name: string }) {
-  if (fact.kind === 'unreached') return <p class="verdict">{capital(unreachedText(fact))}</p>;
   const state = fact.error.freshness?.state ?? 'unavailable';
   return (
     <>
@@ -81,12 +80,7 @@ export function labelStatus({ labels }: ObservatoryFacts): InstrumentStatus {
 }
 
 function refusedStatus(fact: Exclude<Shown<never>, { kind: 'served' }>): Omit<InstrumentStatus, 'instrument'> {
-  if (fact.kind === 'unreached') return { word: unreachedText(fact), good: false };
   return { word: refusedText[fact.error.freshness?.state ?? 'unavailable'], good: false };
-}
-
-function unreachedText({ expired }: { readonly expired?: string }): string {
-  return expired === undefined ? 'no response' : 'no current response';
 }
 
 function capital(words: string): string {

@@ -8,12 +8,7 @@ import type { Origin } from '../../contract/vocabulary.ts';
 export type Shown<E> =
   | { readonly kind: 'served'; readonly envelope: E }
   /** `origin` is the origin of the refused artifact; absent if it is not known. */
-  | { readonly kind: 'refused'; readonly error: ErrorBody['error']; readonly origin?: Origin }
-  /**
-   * The service sent no valid response; occurs only in a page that its script updates. `expired` describes a response
-   * that a cache repeated although it does not describe the present.
-   */
-  | { readonly kind: 'unreached'; readonly expired?: string; readonly origin?: Origin };
+  | { readonly kind: 'refused'; readonly error: ErrorBody['error']; readonly origin?: Origin };
 
 /** The three facts from which the page is rendered. */
 export interface ObservatoryFacts {

@@ -9,31 +9,22 @@ import { Quote } from './pieces.tsx';
 import { WeatherNow } from './weather-now.tsx';
 import { WeatherRates } from './weather-rates.tsx';
 
-/**
- * Update mode of the page: static, or updated by the page's script. The script announces changes (`said`) to screen
- * readers.
- */
-type Keeping = { readonly kind: 'loaded' } | { readonly kind: 'live'; readonly said: string };
-
-/**
- * Sections that do not show facts. `archive` is null if the page has no section about the archive. The page's script
- * keeps the sections that the server rendered.
- */
+/** Sections that do not show facts. */
 export interface OtherSections {
-  /** Returns the section about the events of the last 72 hours. `refusal` is the reason why the fact is refused, or null. */
-  readonly weatherHours: (refusal: string | null) => ComponentChildren;
-  /** Returns the section about the labels of the last 72 hours. */
-  readonly labelHours: (refusal: string | null) => ComponentChildren;
-  /** Returns the section about the archive. `refusal` is the reason why the label overview is refused, or null. */
-  readonly archive: ((refusal: string | null) => ComponentChildren) | null;
+  /** Events of the last 72 hours. */
+  readonly weatherHours: ComponentChildren;
+  /** Labels of the last 72 hours. */
+  readonly labelHours: ComponentChildren;
+  /** The archive; null if the page has no section about it. */
+  readonly archive: ComponentChildren | null;
   readonly accounts: ComponentChildren;
 }
 
 /**
- * Renders the observatory page from the three facts, on the server and in the browser. Links are relative, so that the
- * page works under any path prefix.
+ * Renders the observatory page from the three facts. `builtAt` is the time at which it is rendered, as a timestamp. Links
+ * are relative, so that the page works under any path prefix.
  */
-export function observatory(facts: ObservatoryFacts, keeping: Keeping, others: OtherSections): PageParts {
+export function observatory(facts: ObservatoryFacts, builtAt: string, others: OtherSections): PageParts {
   const origins = originsShown(facts);
   return {
     title: [
@@ -58,27 +49,27 @@ export function observatory(facts: ObservatoryFacts, keeping: Keeping, others: O
       { href: './llms.txt', text: 'llms.txt' },
     ],
     ...(origins.length === 0 ? {} : { banner: origins.map((origin) => originCaveats[origin]).join(' ') }),
-    children: <Body facts={facts} keeping={keeping} others={others} />,
+    children: <Body facts={facts} builtAt={builtAt} others={others} />,
   };
 }
 
-function Body({ facts, keeping, others }: { facts: ObservatoryFacts; keeping: Keeping; others: OtherSections }) {
+function Body({ facts, builtAt, others }: { facts: ObservatoryFacts; builtAt: string; others: OtherSections }) {
   return (
     <>
-      <div class="intro">
+      <div class="intro" data-built={builtAt}>
         <h1>Observations of the AT Protocol network</h1>
         <p>
           Almanac observes the network that Bluesky runs on, and reports what it observed, how complete the observation
           was, and what it cannot know.
         </p>
-        <StatusSection facts={facts} keeping={keeping} />
+        <StatusSection facts={facts} />
       </div>
       <WeatherNow fact={facts.conditions} />
-      {others.weatherHours(refusalOf(facts.conditions))}
+      {others.weatherHours}
       <WeatherRates fact={facts.metrics} />
       <Labels fact={facts.labels} />
-      {others.labelHours(refusalOf(facts.labels))}
-      {others.archive?.(refusalOf(facts.labels))}
+      {others.labelHours}
+      {others.archive}
       {others.accounts}
       <Freshness facts={facts} />
       <Caveats facts={facts} />
@@ -87,14 +78,8 @@ function Body({ facts, keeping, others }: { facts: ObservatoryFacts; keeping: Ke
   );
 }
 
-/** Returns the reason why a fact is not shown; null if it is shown. */
-function refusalOf(fact: Shown<unknown>): string | null {
-  if (fact.kind === 'served') return null;
-  return fact.kind === 'refused' ? fact.error.message : 'The service did not respond.';
-}
-
-/** Shows the status of each instrument and the update mode of the page. */
-function StatusSection({ facts, keeping }: { facts: ObservatoryFacts; keeping: Keeping }) {
+/** Shows the status of each instrument. The page's script replaces the sentence about updates, and announces changes. */
+function StatusSection({ facts }: { facts: ObservatoryFacts }) {
   return (
     <>
       <p class="standing">
@@ -103,15 +88,9 @@ function StatusSection({ facts, keeping }: { facts: ObservatoryFacts; keeping: K
             {instrument}: {word}
           </a>
         ))}
-        <span>
-          {keeping.kind === 'live'
-            ? 'This page updates itself.'
-            : 'This page does not update itself: reload it for current data.'}
-        </span>
+        <span class="keeping">This page does not update itself: reload it for current data.</span>
       </p>
-      <p role="status" class="status">
-        {keeping.kind === 'live' ? keeping.said : ''}
-      </p>
+      <p role="status" class="status" />
     </>
   );
 }

@@ -1,30 +1,19 @@
 import { h } from 'preact';
-import { type HeaderList, type Reply, withBody } from '../../http/reply.ts';
-import { type Coding, encode } from '../../http/representation/negotiation.ts';
+import { formatTimestamp } from '../../contract/timestamp.ts';
+import type { HeaderList } from '../../http/headers.ts';
+import type { Reply } from '../../http/reply.ts';
+import type { Coding } from '../../http/representation/accept-encoding.ts';
 import { renderPage } from '../../web/document.tsx';
 import type { PageParts } from '../../web/page-body.tsx';
 import { RecentSection, recentArchive, recentDays } from '../archive/chart.tsx';
 import { type ArchivedDays, hourNumber } from '../archive/model.ts';
 import { labelHoursHtml, weatherHoursHtml } from '../hours/sections.tsx';
 import type { HoursCharts } from '../hours/shown-hours.ts';
-import { type FactOutcomes, keepPerOutcomes, oncePer } from '../resources.ts';
+import { htmlReplies } from '../html-replies.ts';
+import { type FactOutcomes, keepPerOutcomes } from '../outcomes.ts';
+import { oncePer } from '../resource.ts';
 import { type AccountLinks, Accounts } from './accounts.tsx';
 import { observatory } from './observatory.tsx';
-
-/**
- * Headers of the page. All content comes from this origin and none is inline. No cache may store the page, because a
- * cached page could show outdated facts.
- */
-const headers: HeaderList = [
-  'Cache-Control',
-  'no-store',
-  'Content-Security-Policy',
-  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-  'Referrer-Policy',
-  'no-referrer',
-  'Vary',
-  'Accept-Encoding',
-];
 
 /** Data of the page that does not come from the facts. */
 interface PageContext {
@@ -36,66 +25,50 @@ interface PageContext {
   readonly hours: (outcomes: FactOutcomes) => HoursCharts;
 }
 
+const minuteMs = 60_000;
+
 /**
- * Creates the resource of the observatory page. The page is rendered again when a fact, an age in a refusal, or the
- * archive changes, and every hour if there is an archive.
+ * Creates the resource of the observatory page. The page is rendered again when a fact or the archive changes, and every
+ * minute.
  */
 export function observatoryPage(common: HeaderList, { accounts, publicUrl, archive, hours }: PageContext) {
+  const hoursSections = hoursSectionsOf(archive !== null);
   const archived = () => archive?.days() ?? null;
   const pageAt = keepPerOutcomes(
     (facts, outcomes, now) => {
-      const { labels } = outcomes;
-      const charts = hours(outcomes);
-      const areLabelsShown = labels.kind === 'served';
-      const recent = recentArchive(archived(), { count: recentDays, now, areLabelsShown }, archive?.issues());
-      const page = observatory(
-        facts,
-        { kind: 'loaded' },
-        {
-          ...hoursSections(charts),
-          archive: recent && ((refusal) => h(RecentSection, { recent, refusal })),
-          accounts: h(Accounts, { links: accounts }),
-        },
-      );
+      const refusal = facts.labels.kind === 'refused' ? facts.labels.error.message : null;
+      const period = { count: recentDays, now, areLabelsShown: refusal === null };
+      const recent = recentArchive(archived(), period, archive?.issues());
+      const page = observatory(facts, formatTimestamp(now), {
+        ...hoursSections(hours(outcomes)),
+        archive: recent && h(RecentSection, { recent, refusal }),
+        accounts: h(Accounts, { links: accounts }),
+      });
       const parts = publicUrl !== null && page.indexed ? { ...page, card: cardOf(publicUrl) } : page;
-      return {
-        html: Buffer.from(renderPage(parts)),
-        replies: new Map<Coding, Reply>(),
-      };
+      return htmlReplies(renderPage(parts), common);
     },
     (now, outcomes) => {
       const days = archived();
       const { weather, labels } = hours(outcomes);
-      return [weather, labels, ...(days === null ? [null] : [days, hourNumber(now)])];
+      // The page states when it was built, so that its script recognises a copy that a cache repeats.
+      return [weather, labels, Math.floor(now / minuteMs), ...(days === null ? [null] : [days, hourNumber(now)])];
     },
   );
 
-  return (outcomes: FactOutcomes, coding: Coding, now: number): Reply => {
-    const { html, replies } = pageAt(outcomes, now);
-    const known = replies.get(coding);
-    if (known) return known;
-    const codingHeader = coding === 'identity' ? [] : ['Content-Encoding', coding];
-    const reply = withBody(200, 'text/html; charset=utf-8', encode(html, coding), [
-      ...codingHeader,
-      ...headers,
-      ...common,
-    ]);
-    replies.set(coding, reply);
-    return reply;
-  };
+  return (outcomes: FactOutcomes, coding: Coding, now: number): Reply => pageAt(outcomes, now)(coding);
 }
 
-/** HTML of the sections about the last 72 hours. Each is rendered once per artifact and refusal. */
-const weatherHtml = oncePer((shown: HoursCharts['weather']) => weatherHoursHtml(shown, '.'));
-const labelsHtml = oncePer((shown: HoursCharts['labels']) => labelHoursHtml(shown, '.'));
-
-function hoursSections({ weather, labels }: HoursCharts) {
+/** Creates the sections about the last 72 hours. Each is rendered once per artifact and refusal. */
+function hoursSectionsOf(hasArchive: boolean) {
+  const place = { base: '.', length: 72, hasTables: false, hasArchive } as const;
+  const weatherHtml = oncePer((shown: HoursCharts['weather']) => weatherHoursHtml(shown, place));
+  const labelsHtml = oncePer((shown: HoursCharts['labels']) => labelHoursHtml(shown, place));
   const section = (id: string, html: string) =>
     h('section', { 'aria-labelledby': id, dangerouslySetInnerHTML: { __html: html } });
-  return {
-    weatherHours: () => section('hours-weather', weatherHtml(weather)),
-    labelHours: () => section('hours-labels', labelsHtml(labels)),
-  };
+  return ({ weather, labels }: HoursCharts) => ({
+    weatherHours: section('hours-weather', weatherHtml(weather)),
+    labelHours: section('hours-labels', labelsHtml(labels)),
+  });
 }
 
 /**

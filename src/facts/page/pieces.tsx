@@ -84,22 +84,6 @@ export function Refused({
   name: string;
   fact: Exclude<Shown<never>, { kind: 'served' }>;
 }) {
-  if (fact.kind === 'unreached' && fact.expired !== undefined) {
-    return (
-      <div class="panel stop refusal" data-refused={name}>
-        <p class="verdict">{what}: no current response</p>
-        <p>The response was not shown, because it does not describe the present: {fact.expired}.</p>
-      </div>
-    );
-  }
-  if (fact.kind === 'unreached') {
-    return (
-      <div class="panel stop refusal" data-refused={name}>
-        <p class="verdict">{what}: no response</p>
-        <p>The service did not respond. The earlier content was removed, because it may no longer be valid.</p>
-      </div>
-    );
-  }
   return (
     <div class="panel stop refusal" data-refused={name}>
       <p class="verdict">{what}: refused</p>

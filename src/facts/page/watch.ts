@@ -1,128 +1,111 @@
-import { exchange } from '../../client/exchange.ts';
-import { cacheLifetimeMs, maxAgeMs } from '../../client/headers.ts';
-import { describeStaleness, ReceiptJudge, type ServiceClock } from '../../client/staleness.ts';
-import type { FactEnvelope } from '../../contract/envelope.ts';
-import type { ErrorBody } from '../../contract/errors.ts';
-import { contractIds, type FactContractId } from '../../contract/identifiers.ts';
 import { cacheSeconds } from '../../contract/limits.ts';
-import type { Origin } from '../../contract/vocabulary.ts';
-import { isObject } from '../../input/json-budget.ts';
-import type { Shown } from './model.ts';
 
-/** Requests one fact from the API, and caches the fact as the contract requires of clients. */
-interface FactWatch<E> {
-  /** Requests the fact again with the validator of the cached response. Never rejects. */
-  ask(): Promise<Shown<E>>;
-  /** Returns the time at which the response expires, in milliseconds of the given clock. */
+/** Requests the page again, so that its script can show current facts. */
+interface PageWatch {
+  /** Requests the page. Never rejects. */
+  ask(): Promise<Answer>;
+  /** Returns the time at which the page should be requested again, in milliseconds of the given clock. */
   dueAt(): number;
 }
 
+/** Response to a request for the page: its HTML, or the reason in words why there is no current page. */
+export type Answer =
+  | { readonly kind: 'served'; readonly html: string }
+  | { readonly kind: 'unreached'; readonly why: string };
+
 /** Functions on which a watch depends, provided by the browser or by a test. */
-export interface WatchContext {
+interface WatchContext {
   readonly fetch: typeof globalThis.fetch;
   /** Returns milliseconds since 1970. */
   readonly clock: () => number;
-  /** Clock of the service, which all watches share. */
-  readonly service: ServiceClock;
-  /** Origin that the page marks before the first response; undefined if it marks none. */
-  readonly origin: Origin | undefined;
 }
 
-/** Timeout of a request for a fact, in milliseconds. */
+/** Timeout of a request, in milliseconds. */
 const timeoutMs = 10_000;
-
-/** Maximum size of a response, in bytes. */
-const maxBytes = 4 * 1024 * 1024;
-
-/** Delay before the next request after a request without a response, in milliseconds. */
+/** Maximum length of the page, in characters. */
+const maxCharacters = 4 * 1024 * 1024;
+/** Delay before the next request after a request without a current page, in milliseconds. */
 const retryMs = 15_000;
-
-/** Minimum interval between requests in milliseconds, even if the response expires earlier. */
-const minIntervalMs = 5_000;
+/** Time for which a page is current, in milliseconds; then it is requested again. */
+const lifetimeMs = cacheSeconds * 1000;
+/**
+ * Maximum age of a page on its arrival, in milliseconds: the service sends a page for a minute, its facts may be a minute
+ * old, and two clocks may differ by a minute.
+ */
+const maxAgeMs = 3 * 60_000;
 
 /**
- * Creates a watch of one fact. Unlike the client's cache, which keeps a reading after a failure, the watch discards its
- * fact after the first refusal or failure and shows it again only after a new response. A response that a cache repeats
- * although it has expired counts as a failure.
+ * Creates a watch of the page at `url`. A page is shown only if it was built recently: a page that a cache repeats
+ * although it has expired, or since a fact was refused, counts as no response, and so does any other document.
  */
-export function watchFact<C extends FactContractId>(
-  url: string,
-  contract: C,
-  { fetch, clock, service, origin: marked }: WatchContext,
-): FactWatch<Extract<FactEnvelope, { contract: C }>> {
-  type E = Extract<FactEnvelope, { contract: C }>;
-  // Send credentials as the browser did for the page, because a proxy in front of the service may require them.
-  const request = { fetch, base: '', path: url, timeoutMs, maxBytes, credentials: 'same-origin' } as const;
-  let kept: { readonly etag: string; readonly envelope: E } | null = null;
-  const judge = new ReceiptJudge(service, contract === contractIds.labelsOverview);
+export function watchPage(url: string, { fetch, clock }: WatchContext): PageWatch {
+  let newest = { builtAt: Number.NEGATIVE_INFINITY, at: 0 };
+  let refusedAt = Number.NEGATIVE_INFINITY;
   let due = Number.NEGATIVE_INFINITY;
-  // The error of a refusal states no origin, but the refused facts have the origin of the facts before them.
-  let origin = marked;
 
-  const from = () => (origin === undefined ? {} : { origin });
-
-  /** Returns the envelope as served, or the reason why it does not describe the present. */
-  function judged(envelope: E, headers: Headers, asked: number): Shown<E> {
-    const staleness = judge.staleness(envelope, headers, cacheLifetimeMs(headers), clock());
-    origin = envelope.provenance?.origin;
-    if (staleness === null) {
-      const validator = headers.get('ETag') ?? kept?.etag;
-      kept = validator === undefined ? null : { etag: validator, envelope };
-      due = asked + usableFor(headers);
-      return { kind: 'served', envelope };
+  async function answer(): Promise<Answer> {
+    // Credentials are sent as the browser did for the page, because a proxy in front of the service may require them.
+    const response = await fetch(url, { signal: AbortSignal.timeout(timeoutMs), cache: 'no-store' });
+    const html = await response.text();
+    const builtAt = builtAtIn(html);
+    if (!response.ok || builtAt === null || html.length > maxCharacters) {
+      return { kind: 'unreached', why: 'The response is not this page.' };
     }
-    kept = null;
-    due = asked + retryMs;
-    return { kind: 'unreached', expired: describeStaleness(url, staleness), ...from() };
+    const ageMs = ageOf(builtAt, clock());
+    if (builtAt < refusedAt) {
+      return { kind: 'unreached', why: 'The response is older than the last refusal: a cache repeats it.' };
+    }
+    if (ageMs > maxAgeMs) {
+      const age = Math.floor(ageMs / 1000);
+      const why = `The page was built ${age} s ago: a cache repeats it, or the clock of this computer is ahead.`;
+      return { kind: 'unreached', why };
+    }
+    if (html.includes(' data-refused="')) refusedAt = builtAt;
+    return { kind: 'served', html };
   }
 
-  async function answer(): Promise<Shown<E>> {
-    const asked = clock();
-    const etag = kept?.etag ?? null;
-    const { status, headers, text } = await exchange({ ...request, etag, signal: new AbortController().signal });
-    if (status === 304 && kept) return judged(kept.envelope, headers, asked);
-    kept = null;
-    const body: unknown = JSON.parse(text);
-    if (status === 200 && isEnvelope(body, contract)) return judged(body as E, headers, asked);
-    const error = errorOf(body);
-    judge.refused(headers, clock());
-    due = asked + cacheSeconds * 1000;
-    return { kind: 'refused', error, ...from() };
+  /** Returns the age of a page: by this clock, and by the newest page and the time since its arrival. */
+  function ageOf(builtAt: number, now: number): number {
+    if (builtAt > newest.builtAt) newest = { builtAt, at: now };
+    // A clock that is behind does not hide the age.
+    return Math.max(now - builtAt, newest.builtAt - builtAt + now - newest.at);
   }
 
   return {
     async ask() {
-      try {
-        return await answer();
-      } catch {
-        // Discard the fact: the network failed, the request timed out, or the response is not from this service.
-        kept = null;
-        due = clock() + retryMs;
-        return { kind: 'unreached', ...from() };
-      }
+      const asked = clock();
+      // The network failed, or the request timed out.
+      const found = await answer().catch(() => ({ kind: 'unreached', why: 'The service did not respond.' }) as const);
+      due = found.kind === 'served' ? asked + lifetimeMs : clock() + retryMs;
+      return found;
     },
     dueAt: () => due,
   };
 }
 
-/** Returns how long a response may be used after its request, in milliseconds. */
-function usableFor(headers: Headers): number {
-  return Math.max(minIntervalMs, maxAgeMs(headers));
+/** Returns the time at which the server built the page, in milliseconds since 1970; null if it is not this page. */
+function builtAtIn(html: string): number | null {
+  const at = Date.parse(/<div class="intro" data-built="([^"]+)"/.exec(html)?.[1] ?? '');
+  return Number.isNaN(at) ? null : at;
 }
+
+/** Names of the facts, by the name of their refusal (`data-refused`). */
+const names = {
+  conditions: 'The weather conditions',
+  metrics: 'Rates and totals',
+  labels: 'The label overview',
+} as const;
 
 /**
- * Returns true if a body is an envelope of the contract. The contract id includes the major version, so the page
- * supports the shape of such an envelope.
+ * Describes the facts that are refused now and were shown before, or the reverse. Screen readers announce this
+ * description. Both arguments are the names of the refused facts; `everything` means that no page arrived.
  */
-function isEnvelope(body: unknown, contract: FactContractId): boolean {
-  return isObject(body) && body.contract === contract && isObject(body.facts);
-}
-
-/** Returns the error in a body. Throws if the response is neither a fact nor an error that the contract defines. */
-function errorOf(body: unknown): ErrorBody['error'] {
-  const error = isObject(body) && isObject(body.error) ? body.error : {};
-  const { code, message, status } = error;
-  if (typeof code !== 'string' || typeof message !== 'string' || typeof status !== 'number')
-    throw new Error('the response is neither a fact nor an error that the contract defines');
-  return error as ErrorBody['error'];
+export function describeChanges(before: ReadonlySet<string>, now: ReadonlySet<string>): string {
+  const isMissing = (refused: ReadonlySet<string>, name: string) => refused.has('everything') || refused.has(name);
+  if (now.has('everything'))
+    return before.has('everything') ? '' : 'No response from the service; the numbers were removed.';
+  return Object.entries(names)
+    .filter(([name]) => isMissing(before, name) !== isMissing(now, name))
+    .map(([name, words]) => `${words}: ${now.has(name) ? 'now refused; the numbers were removed' : 'shown again'}.`)
+    .join(' ');
 }

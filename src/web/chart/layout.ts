@@ -1,7 +1,7 @@
 import { max } from 'd3-array';
 import { type ScaleLinear, type ScaleTime, scaleLinear, scaleUtc } from 'd3-scale';
 import { type CountableTimeInterval, utcDay, utcHour, utcMonday, utcMonth } from 'd3-time';
-import { type Bin, type Hole, observedParts, type TimeSeries } from './series.ts';
+import { type Bin, type Hole, observedParts, peakOf, sideOf, type TimeSeries } from './series.ts';
 
 /** Width of the plot in units of the drawing. The drawing is stretched to the width of the page. */
 export const plotWidth = 1000;
@@ -43,6 +43,12 @@ export interface ChartLayout {
   readonly downPart: string;
   /** Counts drawn apart. */
   readonly apart: string;
+  /** Marks along the upper edge of the periods whose value is above its usual range. */
+  readonly above: string;
+  /** Marks of the periods whose value is below its usual range. */
+  readonly below: string;
+  /** The highest value; null if no value is above zero. */
+  readonly peak: { readonly x: number; readonly y: number; readonly bin: Bin } | null;
   /** Width of a bar, in units of the drawing. */
   readonly barWidth: number;
   /** Lines of the ticks, except that of zero. */
@@ -86,6 +92,15 @@ export function layChart(series: TimeSeries): ChartLayout {
     usual: usualPath(bins, x, y),
     ...{ up: up(whole), down: down(whole), upPart: up(part), downPart: down(part) },
     apart: apartPath(series, x, y),
+    above: marksPath(
+      bins.filter((bin) => sideOf(bin) === 'above'),
+      x,
+    ),
+    below: marksPath(
+      bins.filter((bin) => sideOf(bin) === 'below'),
+      x,
+    ),
+    peak: peakPoint(series, x, y),
     barWidth: bars ? tenths((plotWidth / Math.max(1, bins.length)) * barShare) : markWidth,
     grid: gridPath(values, times, y(0)),
     observed: observedPath(bins, through, x),
@@ -264,8 +279,28 @@ function apartPath({ bins, shape }: TimeSeries, x: TimeScale, y: ValueScale): st
   if (shape === 'bars') {
     return barsOf(bins, ({ value, apart }) => span(value ?? 0, apart ? (value ?? 0) + apart : null), x, y);
   }
-  const marked = bins.filter(({ apart }) => apart);
-  return marked.map(({ start, end }) => `M${tenths(x(start))},4h${tenths(x(end) - x(start))}`).join('');
+  return marksPath(
+    bins.filter(({ apart }) => apart),
+    x,
+  );
+}
+
+/** Returns marks along the upper edge of the plot, one for each run of adjoining periods. */
+function marksPath(bins: readonly Bin[], x: TimeScale): string {
+  const runs: { start: number; end: number }[] = [];
+  for (const { start, end } of bins) {
+    const last = runs.at(-1);
+    if (last?.end === start) last.end = end;
+    else runs.push({ start, end });
+  }
+  return runs.map(({ start, end }) => `M${tenths(x(start))},4h${tenths(x(end) - x(start))}`).join('');
+}
+
+function peakPoint(series: TimeSeries, x: TimeScale, y: ValueScale): ChartLayout['peak'] {
+  const bin = peakOf(series);
+  if (!bin) return null;
+  const end = Math.min(bin.end, Math.max(bin.start, series.through));
+  return { x: tenths(x((bin.start + end) / 2)), y: tenths(y(bin.value ?? 0)), bin };
 }
 
 function drawnHole(hole: Hole, x: TimeScale): DrawnHole {

@@ -70,3 +70,15 @@ export function observedParts(
   if (from < last) parts.push({ start: from, end: last });
   return parts;
 }
+
+/** Returns on which side of its usual range the value of a period lies; null if either is unknown. */
+export function sideOf({ value, usual }: Pick<Bin, 'value' | 'usual'>): 'above' | 'below' | 'within' | null {
+  if (value === null || !usual) return null;
+  return value > usual.high ? 'above' : value < usual.low ? 'below' : 'within';
+}
+
+/** Returns the period with the highest value, the earlier of equal ones; null if no value is above zero. */
+export function peakOf({ bins }: Pick<TimeSeries, 'bins'>): Bin | null {
+  const known = bins.filter(({ value }) => (value ?? 0) > 0);
+  return known.reduce<Bin | null>((most, bin) => ((bin.value ?? 0) > (most?.value ?? 0) ? bin : most), null);
+}

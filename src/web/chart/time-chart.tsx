@@ -16,6 +16,8 @@ export interface TimeChartProps {
   readonly formats: Formats;
   /** Describes a period; shown when it is pointed at. Absent for a chart that shows its values in another way. */
   readonly titleOf?: (bin: Bin) => string;
+  /** Describes the period with the highest value, next to its mark. Absent for a chart without this mark. */
+  readonly peakText?: (bin: Bin) => string;
 }
 
 /** Vertical positions in per cent of the picture: the plot, the strip of observed time, and the texts of the time axis. */
@@ -30,7 +32,7 @@ const wordsFrom = 160;
  * stretched to the width of the page, texts are not. The style sheet defines colours and size (classes `plot` and
  * `plot-…`); an image defines them in its own style.
  */
-export function TimeChart({ series, unit, summary, formats, titleOf }: TimeChartProps) {
+export function TimeChart({ series, unit, summary, formats, titleOf, peakText }: TimeChartProps) {
   const layout = layChart(series);
   const hatch = `${series.id}-hatch`;
   return (
@@ -48,11 +50,16 @@ export function TimeChart({ series, unit, summary, formats, titleOf }: TimeChart
         <path class="plot-down plot-part" stroke-width={layout.barWidth} d={layout.downPart} />
         <path class="plot-apart" stroke-width={layout.barWidth} d={layout.apart} />
         <path class={`line-${series.paint}`} d={layout.line} />
+        <path class="plot-above" d={layout.above} />
+        <path class="plot-below" d={layout.below} />
       </Stretched>
       {layout.holes.map((hole) => (
         <HoleMark key={`${hole.start} ${hole.reason}`} hole={hole} hatch={hatch} />
       ))}
       <ValueTexts layout={layout} unit={unit} formats={formats} />
+      {peakText === undefined || layout.peak === null ? null : (
+        <PeakMark peak={layout.peak} text={peakText(layout.peak.bin)} />
+      )}
       <Observed layout={layout} hatch={hatch} />
       <g class="plot-text">
         {layout.times
@@ -109,6 +116,29 @@ function ValueTexts({ layout: { values }, unit, formats }: { layout: ChartLayout
         </text>
       ))}
     </g>
+  );
+}
+
+/** Maximum length of a text that is drawn next to the peak, as a part of the picture's width. */
+const peakRoom = 0.3;
+
+/** Marks the highest value, with its time where there is room: never over the texts of the value axis. */
+function PeakMark({ peak: { x, y }, text }: { peak: NonNullable<ChartLayout['peak']>; text: string }) {
+  const isLeft = x < (1 - peakRoom) * plotWidth;
+  const at = isLeft ? Math.max(x + 8, 0.18 * plotWidth) : x - 8;
+  return (
+    <>
+      <circle class="plot-peak" cx={percent(shareOf(x))} cy={percent(heightOf(y))} r="4" />
+      <text
+        class="plot-text plot-peak-text"
+        x={percent(shareOf(at))}
+        y={percent(heightOf(y))}
+        dy="-4"
+        text-anchor={isLeft ? 'start' : 'end'}
+      >
+        {text}
+      </text>
+    </>
   );
 }
 

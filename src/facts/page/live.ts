@@ -1,0 +1,74 @@
+import { addReaders } from '../../web/chart/read-values.ts';
+import { follow } from './follow.ts';
+import { type Answer, describeChanges, watchPage } from './watch.ts';
+
+/**
+ * Script of the observatory page. The server renders the page; the script requests it again as soon as it has expired,
+ * and takes over what has changed. Without a current page, it removes all numbers, because they may no longer be valid.
+ */
+function keepLive(): void {
+  const watch = watchPage('./', { fetch: (url, init) => fetch(url, init), clock: Date.now });
+  let isAsking = false;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+
+  async function ask(): Promise<void> {
+    if (isAsking) return;
+    isAsking = true;
+    clearTimeout(timer);
+    const answer = await watch.ask();
+    show(answer);
+    isAsking = false;
+    timer = setTimeout(() => void ask(), Math.max(0, watch.dueAt() - Date.now()));
+  }
+
+  /** Requests the page again if it expired while the computer slept or the page was in the browser history. */
+  function awake(): void {
+    if (document.visibilityState === 'visible' && Date.now() >= watch.dueAt()) void ask();
+  }
+
+  addReaders(document);
+  document.addEventListener('visibilitychange', awake);
+  window.addEventListener('pageshow', awake);
+  window.addEventListener('online', () => void ask());
+  void ask();
+}
+
+function show(answer: Answer): void {
+  if (answer.kind === 'served') showPage(answer.html);
+  else removeFacts(answer.why);
+}
+
+function showPage(html: string): void {
+  const before = refusedIn(document);
+  const next = new DOMParser().parseFromString(html, 'text/html');
+  setText(next, '.keeping', 'This page updates itself.');
+  setText(next, '.status', describeChanges(before, refusedIn(next)));
+  document.title = next.title;
+  follow(document.body, next.body);
+  addReaders(document);
+}
+
+/** Replaces everything that comes from the facts with the reason why there is no current page. */
+function removeFacts(why: string): void {
+  const before = refusedIn(document);
+  const intro = document.querySelector('.intro');
+  const panel = document.createElement('div');
+  panel.className = 'panel stop refusal';
+  panel.dataset.refused = 'everything';
+  panel.textContent = `${why} The earlier content was removed, because it may no longer be valid.`;
+  intro?.querySelector('.standing')?.replaceChildren();
+  document.querySelector('main')?.replaceChildren(...(intro ? [intro] : []), panel);
+  const said = describeChanges(before, refusedIn(document));
+  if (said !== '') setText(document, '.status', said);
+}
+
+function setText(page: Document, selector: string, text: string): void {
+  const element = page.querySelector(selector);
+  if (element) element.textContent = text;
+}
+
+function refusedIn(page: Document): Set<string> {
+  return new Set([...page.querySelectorAll<HTMLElement>('[data-refused]')].map(({ dataset }) => dataset.refused ?? ''));
+}
+
+keepLive();

@@ -1,0 +1,4 @@
+import { addReaders } from './read-values.ts';
+
+/** Script of pages with charts that do not update themselves. */
+addReaders(document);

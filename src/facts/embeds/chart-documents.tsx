@@ -189,7 +189,7 @@ function chartImage(chart: PageChart, origin: Origin): string {
     children: (
       <>
         {/* biome-ignore lint/a11y/noSvgWithoutTitle: the image has a title and a description */}
-        <svg x={left} y="44" width={innerWidth} height="168">
+        <svg x={left} y="44" width={innerWidth} height="168" overflow="visible">
           <Plot chart={chart} summary={title} />
         </svg>
         <Line x={left} y={230} paint="soft">

@@ -10,12 +10,13 @@ import { binText, holesNote, observedText, type PageChart, summaryOf, valueText 
 export function Plot({ chart, summary }: { readonly chart: PageChart; readonly summary: string }) {
   const { series, unit } = chart;
   return (
-    <TimeChart
-      {...{ series, unit, summary }}
-      formats={formatsOf('en')}
-      peakText={(bin) => `${series.shape === 'line' ? 'busiest' : 'most'}: ${binText(bin)}`}
-    />
+    <TimeChart {...{ series, unit, summary }} formats={formatsOf('en')} peakText={(bin) => peakText(chart, bin)} />
   );
+}
+
+/** Describes the hour or day with the highest value of a chart. */
+export function peakText({ series }: PageChart, bin: Bin): string {
+  return `${series.shape === 'line' ? 'busiest' : 'most'}: ${binText(bin)}`;
 }
 
 /** Content of a figure with charts of the same hours or days. */

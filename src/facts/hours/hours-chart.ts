@@ -73,7 +73,7 @@ export function holesNote({ holes, through }: TimeSeries): string {
     .toSorted((a, b) => a.start - b.start)
     .map(({ start, end, reason }) => `${momentText(start)} to ${momentText(Math.min(end, through))} (${reason})`);
   const more = past.length - longest.length;
-  return `Not observed: ${named.join('; ')}${more > 0 ? `; and ${countText(more)} shorter ${agreeing(more, 'time', 'times')}` : ''}.`;
+  return `Not observed: ${named.join('; ')}${more > 0 ? `; and ${countText(more)} more` : ''}.`;
 }
 
 function momentText(at: number): string {

@@ -35,13 +35,9 @@ function WeatherHours({ shown, place }: SectionProps<'weather'>) {
       ) : (
         <>
           <HourFigure chart={shown.charts.all} id="hours-weather" place={place} />
-          {place.hasTables ? (
-            <Kinds charts={shown.charts} base={base} />
-          ) : (
-            <p class="chart-kinds">
-              <a href={`${base}/hours/72#kinds`}>The same by kind of event</a>
-            </p>
-          )}
+          <p>
+            <a href={`${base}/hours/72#kinds`}>The same by kind of event</a>
+          </p>
         </>
       )}
     </>
@@ -67,25 +63,24 @@ function HourFigure({
   );
 }
 
-/** Shows a chart of each kind on request: browsers load the images of a closed list only when it is opened. */
+/** Shows a chart of each kind of event in the last 72 hours. Browsers load the images when they come into view. */
 function Kinds({ charts: { collections }, base }: { readonly charts: WeatherCharts; readonly base: string }) {
-  if (collections.length === 0) return null;
   return (
-    <details class="chart-kinds" id="kinds" open>
-      <summary>By kind</summary>
-      <p>Each kind has its own axis. Kinds overlap: replies and quotes are posts too.</p>
-      <ul>
+    <>
+      <h2 id="kinds">Events by kind</h2>
+      <p>The last 72 hours. Each kind has its own axis. Kinds overlap: replies and quotes are posts too.</p>
+      <ul class="chart-kinds">
         {collections.map((name) => {
           const file = `${base}${chartFile(name)}`;
           return (
             <li key={name}>
               <img src={`${file}.svg`} alt={`${collectionWords[name]} per second`} loading="lazy" />
-              <a href={`${file}.csv`}>CSV</a>
+              {collectionWords[name]}: <a href={`${file}.csv`}>CSV</a>, <a href={`${file}.svg`}>SVG</a>
             </li>
           );
         })}
       </ul>
-    </details>
+    </>
   );
 }
 
@@ -111,4 +106,10 @@ export function weatherHoursHtml(shown: HoursCharts['weather'], place: HoursPlac
 /** Returns the content of the section about the labels of the last hours as HTML. */
 export function labelHoursHtml(shown: HoursCharts['labels'], place: HoursPlace): string {
   return renderFragment(<LabelHours shown={shown} place={place} />);
+}
+
+/** Returns the content of the section about the events by kind as HTML; null if there are none. */
+export function kindsHtml(shown: HoursCharts['weather'], base: string): string | null {
+  if (shown.kind === 'refused' || shown.charts.collections.length === 0) return null;
+  return renderFragment(<Kinds charts={shown.charts} base={base} />);
 }

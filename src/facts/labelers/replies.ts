@@ -123,7 +123,7 @@ const html = 'text/html; charset=utf-8';
 /** Headers of every page about labelers. The search form of such a page may be submitted only to this origin. */
 const pageHeaders: HeaderList = [
   'Content-Security-Policy',
-  "default-src 'none'; style-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
   'Referrer-Policy',
   'no-referrer',
 ];

@@ -5,7 +5,7 @@ import { renderPage } from '../../web/document.tsx';
 import { originTitles } from '../../web/format.ts';
 import type { PageParts } from '../../web/page-body.tsx';
 import { originCaveats } from '../caveats.ts';
-import { type HourLength, hourLengths, labelHoursHtml, weatherHoursHtml } from '../hours/sections.tsx';
+import { type HourLength, hourLengths, kindsHtml, labelHoursHtml, weatherHoursHtml } from '../hours/sections.tsx';
 import type { HoursCharts } from '../hours/shown-hours.ts';
 import { htmlReplies } from '../html-replies.ts';
 import { type FactOutcomes, keepPerOutcomes } from '../outcomes.ts';
@@ -41,6 +41,7 @@ function hoursParts(
   const sections = [
     ['hours-weather', weatherHoursHtml(weather, place)],
     ['hours-labels', labelHoursHtml(labels, place)],
+    ['kinds', length === 72 ? kindsHtml(weather, base) : null],
   ] as const;
   return {
     title: [...origins.map((origin) => originTitles[origin]), `The last ${length} hours, hour by hour`].join(''),
@@ -64,9 +65,9 @@ function hoursParts(
           Counts of what was observed, never an estimate of what happened. All times are in UTC.{' '}
           <a href={`${base}/method/weather`}>How this is measured</a>
         </p>
-        {sections.map(([id, html]) => (
-          <section key={id} aria-labelledby={id} dangerouslySetInnerHTML={{ __html: html }} />
-        ))}
+        {sections.map(([id, html]) =>
+          html === null ? null : <section key={id} aria-labelledby={id} dangerouslySetInnerHTML={{ __html: html }} />,
+        )}
       </>
     ),
   };

@@ -43,7 +43,7 @@ export interface ChartLayout {
   readonly downPart: string;
   /** Counts drawn apart. */
   readonly apart: string;
-  /** Marks along the upper edge of the periods whose value is above its usual range. */
+  /** Marks above the plot of the periods whose value is above its usual range. */
   readonly above: string;
   /** Marks of the periods whose value is below its usual range. */
   readonly below: string;
@@ -95,10 +95,12 @@ export function layChart(series: TimeSeries): ChartLayout {
     above: marksPath(
       bins.filter((bin) => sideOf(bin) === 'above'),
       x,
+      sideHeight,
     ),
     below: marksPath(
       bins.filter((bin) => sideOf(bin) === 'below'),
       x,
+      sideHeight,
     ),
     peak: peakPoint(series, x, y),
     barWidth: bars ? tenths((plotWidth / Math.max(1, bins.length)) * barShare) : markWidth,
@@ -282,18 +284,22 @@ function apartPath({ bins, shape }: TimeSeries, x: TimeScale, y: ValueScale): st
   return marksPath(
     bins.filter(({ apart }) => apart),
     x,
+    markWidth,
   );
 }
 
-/** Returns marks along the upper edge of the plot, one for each run of adjoining periods. */
-function marksPath(bins: readonly Bin[], x: TimeScale): string {
+/** Vertical position of the marks of periods outside their usual range: above the plot, where no text is. */
+const sideHeight = -4;
+
+/** Returns marks at a height of the plot, one for each run of adjoining periods. */
+function marksPath(bins: readonly Bin[], x: TimeScale, height: number): string {
   const runs: { start: number; end: number }[] = [];
   for (const { start, end } of bins) {
     const last = runs.at(-1);
     if (last?.end === start) last.end = end;
     else runs.push({ start, end });
   }
-  return runs.map(({ start, end }) => `M${tenths(x(start))},4h${tenths(x(end) - x(start))}`).join('');
+  return runs.map(({ start, end }) => `M${tenths(x(start))},${height}h${tenths(x(end) - x(start))}`).join('');
 }
 
 function peakPoint(series: TimeSeries, x: TimeScale, y: ValueScale): ChartLayout['peak'] {

@@ -27,7 +27,9 @@ function addReader(figure: HTMLElement, box: Element, page: Document): void {
   const output = page.createElement('output');
   output.textContent = hint;
   const bins = (): number => Number(figure.dataset.bins);
-  slider.max = slider.value = String(bins() - 1);
+  // A value above the maximum would be cut.
+  slider.max = String(bins() - 1);
+  slider.value = slider.max;
   let known: { readonly key: string; readonly texts: Promise<readonly string[]> } | null = null;
   // A refusal removes a chart and the links to its files.
   const key = (): string => [figure.dataset.through, ...linksOf(figure)].join(' ');

@@ -23,8 +23,8 @@ export interface TimeChartProps {
 /** Vertical positions in per cent of the picture: the plot, the strip of observed time, and the texts of the time axis. */
 const plotShare = 80;
 const strip = { top: 83, height: 5 } as const;
-/** Minimum width in units of the plot of a hole that has room for its reason as text. */
-const wordsFrom = 160;
+/** Width of a character in units of the plot, estimated for the narrowest picture that shows reasons as text. */
+const characterWidth = 11;
 
 /**
  * Draws a chart over time: a value axis that contains zero, a time axis in UTC, holes that are hatched and state their
@@ -65,7 +65,7 @@ export function TimeChart({ series, unit, summary, formats, titleOf, peakText }:
         {layout.times
           .filter(({ x }) => x <= 0.94 * plotWidth)
           .map((tick) => (
-            <text key={tick.at} class={tick.isMinor ? 'plot-minor' : undefined} x={percent(shareOf(tick.x))} y="99%">
+            <text key={tick.at} class={isLesser(tick) ? 'plot-minor' : undefined} x={percent(shareOf(tick.x))} y="99%">
               {tickText(tick, formats)}
             </text>
           ))}
@@ -121,11 +121,13 @@ function ValueTexts({ layout: { values }, unit, formats }: { layout: ChartLayout
 
 /** Maximum length of a text that is drawn next to the peak, as a part of the picture's width. */
 const peakRoom = 0.3;
+/** Part of the picture's width that the text of the highest tick may cover. */
+const tickRoom = 0.18;
 
-/** Marks the highest value, with its time where there is room: never over the texts of the value axis. */
+/** Marks the highest value, with its time next to the mark: below it where the texts of the value axis are. */
 function PeakMark({ peak: { x, y }, text }: { peak: NonNullable<ChartLayout['peak']>; text: string }) {
   const isLeft = x < (1 - peakRoom) * plotWidth;
-  const at = isLeft ? Math.max(x + 8, 0.18 * plotWidth) : x - 8;
+  const at = isLeft ? x + 8 : x - 8;
   return (
     <>
       <circle class="plot-peak" cx={percent(shareOf(x))} cy={percent(heightOf(y))} r="4" />
@@ -133,7 +135,7 @@ function PeakMark({ peak: { x, y }, text }: { peak: NonNullable<ChartLayout['pea
         class="plot-text plot-peak-text"
         x={percent(shareOf(at))}
         y={percent(heightOf(y))}
-        dy="-4"
+        dy={x < tickRoom * plotWidth ? 16 : -4}
         text-anchor={isLeft ? 'start' : 'end'}
       >
         {text}
@@ -150,7 +152,7 @@ function HoleMark({ hole: { x, width, reason }, hatch }: { hole: DrawnHole; hatc
       <title>{reason}</title>
       <rect class="chart-unseen-paper" {...place} />
       <rect fill={`url(#${hatch})`} {...place} />
-      {width < wordsFrom ? null : (
+      {width < reason.length * characterWidth ? null : (
         <text class="plot-text plot-reason" x={percent(shareOf(x + width / 2))} y="45%" text-anchor="middle">
           {reason}
         </text>
@@ -172,6 +174,11 @@ function Observed({ layout: { observed: path, known }, hatch }: { layout: ChartL
       </svg>
     </>
   );
+}
+
+/** Returns true if a narrow picture has no room for the text of a tick. */
+function isLesser({ at, form, isMinor }: TimeTick): boolean {
+  return isMinor || (form === 'month' && new Date(at).getUTCMonth() % 2 === 1);
 }
 
 function tickText({ at, form }: TimeTick, formats: Formats): string {

@@ -4,7 +4,7 @@ import { Count, Percent } from '../../../web/figures.tsx';
 import { countText } from '../../../web/format.ts';
 import { formatsOf } from '../../../web/language/formats.ts';
 import { Legend } from '../../../web/legend.tsx';
-import { signsOf } from '../../hours/chart-figure.tsx';
+import { peakText, signsOf } from '../../hours/chart-figure.tsx';
 import { type PageChart, summaryOf } from '../../hours/hours-chart.ts';
 import { Picture, Stat, Unknown } from '../../page/pieces.tsx';
 import { activityChart, dayTitle, unreadReasons } from './activity-chart.ts';
@@ -49,14 +49,18 @@ function Events({ facts, span }: { facts: LabelerFacts; span: keyof LabelerFacts
 
 function Chart({ chart, facts }: { chart: PageChart; facts: LabelerFacts }) {
   return (
-    <figure class="chart-figure" data-name="chart">
-      <TimeChart
-        series={chart.series}
-        unit={chart.unit}
-        summary={`${summaryOf(chart)} The table below lists the same numbers.`}
-        formats={formatsOf('en')}
-        titleOf={(bin) => dayTitle(bin, facts)}
-      />
+    <figure class="chart-figure" data-name="chart" data-bins={chart.series.bins.length}>
+      <div class="plots">
+        <TimeChart
+          series={chart.series}
+          unit={chart.unit}
+          summary={`${summaryOf(chart)} The table below lists the same numbers.`}
+          formats={formatsOf('en')}
+          titleOf={(bin) => dayTitle(bin, facts)}
+          peakText={(bin) => peakText(chart, bin)}
+        />
+      </div>
+      <div class="chart-read" data-own="" />
       <figcaption>
         <Legend signs={signsOf(chart)} />
       </figcaption>

@@ -201,7 +201,11 @@ describe('the signatures and the delay of a labeler', () => {
       '0 not verified, because no key was available',
       'Delay from the time stated in a label to its acceptance: at most 400 ms for half of the 100 labels that arrived ' +
         'live, and at most 900 ms for nine out of ten.',
+      'half of the labels',
+      'nine out of ten',
     ]);
+    const bars = renderToString(<Checks facts={aLabeler({})} />).match(/<rect width="[^"]*"/g);
+    expect(bars).toEqual(['<rect width="44.444%"', '<rect width="100%"']);
   });
 
   it('are not shown as zero before counting begins', () => {

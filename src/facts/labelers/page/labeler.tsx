@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import type { LabelerEnvelope, LabelerFacts } from '../../../contract/labelers.ts';
-import { type LabelerProblem, signatureVerdicts } from '../../../contract/vocabulary.ts';
+import { signatureVerdicts } from '../../../contract/vocabulary.ts';
+import { Bar } from '../../../web/bar.tsx';
 import { Count, Instant } from '../../../web/figures.tsx';
 import { visible } from '../../../web/foreign.tsx';
 import { instantText } from '../../../web/format.ts';
@@ -16,7 +17,7 @@ import { enumeration, foundText, readByText, stateText, verdictText } from './wo
 export function labelerPage(envelope: LabelerEnvelope): PageParts {
   const { did, handle } = envelope.facts;
   const name = handle === null ? did : visible(handle.name, 253).text;
-  return labelerPageParts(
+  const parts = labelerPageParts(
     '..',
     {
       title: `${name}: a labeler of the AT Protocol network`,
@@ -25,6 +26,7 @@ export function labelerPage(envelope: LabelerEnvelope): PageParts {
     },
     <Body envelope={envelope} />,
   );
+  return { ...parts, scripts: ['/assets/charts.js'] };
 }
 
 function Body({ envelope }: { envelope: LabelerEnvelope }) {
@@ -201,13 +203,33 @@ export function Checks({ facts }: { facts: LabelerFacts }) {
       {delay === null ? (
         <p>The delay of its labels is not known.</p>
       ) : (
-        <p>
-          Delay from the time stated in a label to its acceptance: at most{' '}
-          <Count value={delay.p50} at={`${at}/delay_ms/p50`} /> ms for half of the{' '}
-          <Count value={delay.labels} at={`${at}/delay_ms/labels`} /> labels that arrived live, and at most{' '}
-          <Count value={delay.p90} at={`${at}/delay_ms/p90`} /> ms for nine out of ten.
-        </p>
+        <>
+          <p>
+            Delay from the time stated in a label to its acceptance: at most{' '}
+            <Count value={delay.p50} at={`${at}/delay_ms/p50`} /> ms for half of the{' '}
+            <Count value={delay.labels} at={`${at}/delay_ms/labels`} /> labels that arrived live, and at most{' '}
+            <Count value={delay.p90} at={`${at}/delay_ms/p90`} /> ms for nine out of ten.
+          </p>
+          <Delays delay={delay} />
+        </>
       )}
     </section>
+  );
+}
+
+/** Draws the delays of half and of nine tenths of the labels on one axis, which ends at the longer one. */
+function Delays({ delay: { p50, p90 } }: { delay: NonNullable<LabelerFacts['delay_ms']> }) {
+  if (!(p90 > 0)) return null;
+  return (
+    <dl class="delays">
+      <dt>half of the labels</dt>
+      <dd>
+        <Bar share={p50 / p90} />
+      </dd>
+      <dt>nine out of ten</dt>
+      <dd>
+        <Bar share={1} />
+      </dd>
+    </dl>
   );
 }

@@ -1,0 +1,195 @@
+import { describe, expect, it } from 'vitest';
+import { type ChartCaseName, chartCaseFiles, chartCases } from '../../../harness/artifacts/chart-cases.ts';
+import { fixture } from '../../../harness/artifacts/fixtures.ts';
+import { pathPoints } from '../../../harness/pages/path-points.ts';
+import { factsInMemory, fixtureNow } from '../../../harness/process/facts.ts';
+import { memorySource } from '../../../harness/process/memory-source.ts';
+import { recogniseLabelsHours } from '../../artifact/hours/labels-hours.ts';
+import { recogniseWeatherHours } from '../../artifact/hours/weather-hours.ts';
+import { countText, rateText } from '../../web/format.ts';
+import { labelReasons, weatherReasons } from '../hours/shown-hours.ts';
+
+/**
+ * Every case is compared point by point with its hours files: what is drawn, what the table and the files state, and
+ * that nothing is drawn where nothing was observed. The vertical scale is found from the picture's own axis.
+ */
+
+const now = fixtureNow.recent;
+const recent = fixture('recent') as { acquisition: { generation_id: string } };
+const names = Object.keys(chartCases) as ChartCaseName[];
+const hourMs = 3_600_000;
+const plotHeight = 200;
+
+function served(name: ChartCaseName, overview: object = recent) {
+  const generationId = recent.acquisition.generation_id;
+  const files = chartCaseFiles(name, { generatedAt: now - 30_000, generationId });
+  const sources = {
+    weather: memorySource(recogniseWeatherHours, now),
+    labels: memorySource(recogniseLabelsHours, now),
+  };
+  sources.weather.set(Buffer.from(JSON.stringify(files.weather)));
+  sources.labels.set(Buffer.from(JSON.stringify(files.labels)));
+  const facts = factsInMemory(now, null, undefined, sources);
+  facts.set('recent', Buffer.from(JSON.stringify(overview)));
+  facts.set('weather', Buffer.from(JSON.stringify(fixture('weather'))));
+  return { ...files, text: (path: string) => facts.get(path).body?.toString('utf8') ?? '' };
+}
+
+const sectionOf = (html: string, id: string): string =>
+  html.match(new RegExp(`<section aria-labelledby="${id}">.*?</section>`, 's'))?.[0] ?? '';
+const pathOf = (html: string, paint: string): string =>
+  html.match(new RegExp(`class="${paint}"[^>]* d="([^"]*)"`))?.[1] ?? '';
+const rowsOf = (html: string): string[][] =>
+  [...html.matchAll(/<tr><th>(.*?)<\/tr>/gs)]
+    .map(([, row = '']) => row.split(/<\/t[hd]>(?:<td>)?/).slice(0, -1))
+    .toReversed();
+const csvOf = (file: string): string[][] =>
+  file
+    .split('\r\n')
+    .slice(1, -1)
+    .map((line) => line.split(','));
+
+/** Returns the function from a vertical position to a value, which the picture's ticks determine. */
+function scaleOf(html: string): (y: number) => number {
+  const ticks = [...html.matchAll(/<text y="([\d.]+)%" dy="-3">([\d.,]+)/g)].map(([, y, text = '']) => ({
+    y: (Number(y) / 80) * plotHeight,
+    value: Number(text.replaceAll(',', '')),
+  }));
+  const zero = ticks.find(({ value }) => value === 0);
+  const top = ticks.at(-1);
+  if (!zero || !top || top === zero) throw new Error('the axis has no ticks');
+  return (y) => (top.value * (zero.y - y)) / (zero.y - top.y);
+}
+
+/** Returns the intervals of a hole's hatching in units of the plot. */
+const holesOf = (html: string): { from: number; to: number; reason: string }[] =>
+  [
+    ...html.matchAll(
+      /<g class="plot-hole"><title>(.*?)<\/title><rect class="chart-unseen-paper" x="([\d.]+)%" width="([\d.]+)%"/g,
+    ),
+  ].map(([, reason = '', x, width]) => ({
+    from: Number(x) * 10,
+    to: (Number(x) + Number(width)) * 10,
+    reason,
+  }));
+
+describe.each(names)('the charts of the case %s', (name) => {
+  const facts = served(name);
+  const page = facts.text('/hours/72');
+
+  it('draw every rate of the hours file at its hour and value, and no segment across a hole', () => {
+    const html = sectionOf(page, 'hours-weather');
+    expect(sectionOf(facts.text('/'), 'hours-weather')).toContain(`d="${pathOf(html, 'line-weather')}"`);
+    const series = facts.weather.series[0];
+    if (!series) throw new Error('the file has no series');
+    const toValue = scaleOf(html);
+    const points = pathPoints(pathOf(html, 'line-weather'));
+    const first = Date.parse(series.hours[0]?.start ?? '');
+    const place = (at: string): number => (1000 * (Date.parse(at) - first)) / (72 * hourMs);
+    const segments = points.flatMap((point, at) => {
+      const before = points[at - 1];
+      return before && !point.isStart && before.y === point.y ? [{ from: before.x, to: point.x, y: point.y }] : [];
+    });
+    // The axis is drawn in tenths of a unit.
+    const unit = toValue(0) / plotHeight;
+    for (const [at, hour] of series.hours.entries()) {
+      const [from, to] = [(1000 * at) / 72, (1000 * (at + 1)) / 72];
+      const own = segments.filter((segment) => segment.from >= from - 0.1 && segment.from < to - 0.1);
+      if (hour.events === null) {
+        expect(own, `hour ${at}`).toEqual([]);
+        continue;
+      }
+      const rate = hour.events / hour.observed_seconds;
+      expect(own.length, `hour ${at}`).toBeGreaterThan(0);
+      for (const { y } of own) expect(Math.abs(toValue(y) - rate), `hour ${at}`).toBeLessThan(unit * 0.2 + 0.01);
+      const drawn = own.reduce((sum, segment) => sum + Math.min(segment.to, to + 0.1) - segment.from, 0);
+      expect(Math.abs(drawn - (hour.observed_seconds / 3600) * (to - from)), `hour ${at}`).toBeLessThan(0.4);
+    }
+    for (const gap of series.gaps) {
+      const [from, to] = [place(gap.start), place(gap.end)];
+      for (const segment of segments) expect(segment.to <= from + 0.1 || segment.from >= to - 0.1).toBe(true);
+      const words = name === 'fresh' ? 'before the observation began' : weatherReasons[gap.reason];
+      expect(
+        holesOf(html).some((hole) => hole.reason === words && hole.from <= from + 0.2 && hole.to >= to - 0.2),
+      ).toBe(true);
+    }
+    expect(holesOf(html)).toHaveLength(series.gaps.length);
+  });
+
+  it('draw every count of labels at its hour and value', () => {
+    const html = sectionOf(page, 'hours-labels');
+    const toValue = scaleOf(html);
+    const barsOf = (paint: string): { x: number; value: number }[] => {
+      const found = ['', ' plot-part'].flatMap((part) =>
+        [...pathOf(html, `${paint}${part}`).matchAll(/M([\d.]+),([\d.]+)v(-?[\d.]+)/g)].map(([, x, y, length]) => ({
+          x: Number(x),
+          value: Math.abs(toValue(Number(y) + Number(length))),
+        })),
+      );
+      return found.toSorted((a, b) => a.x - b.x);
+    };
+    const unit = (toValue(0) - toValue(plotHeight)) / plotHeight;
+    for (const [paint, field] of [
+      ['plot-up', 'applications'],
+      ['plot-down', 'removals'],
+    ] as const) {
+      const counted = facts.labels.hours.flatMap((hour, at) => {
+        const count = hour[field];
+        return count === null || count === 0 ? [] : [{ at, count }];
+      });
+      const bars = barsOf(paint);
+      expect(bars).toHaveLength(counted.length);
+      for (const [index, { at, count }] of counted.entries()) {
+        const bar = bars[index];
+        expect(Math.abs((bar?.x ?? 0) - (1000 * (at + 0.5)) / 72)).toBeLessThan(0.1);
+        // A bar of a small count is at least two units high.
+        expect(Math.abs((bar?.value ?? 0) - Math.max(count, unit * 2))).toBeLessThan(unit * 0.3 + 1);
+      }
+    }
+    const words = holesOf(html).map(({ reason }) => reason);
+    expect(words).toEqual(facts.labels.gaps.map(({ reason }) => labelReasons[reason]));
+  });
+
+  it('state the same in their tables and CSV files', () => {
+    const series = facts.weather.series[0];
+    const [weather, labels] = ['hours-weather', 'hours-labels'].map((id) => rowsOf(sectionOf(page, id)));
+    const files = { weather: csvOf(facts.text('/charts/events.csv')), labels: csvOf(facts.text('/charts/labels.csv')) };
+    for (const [at, hour] of (series?.hours ?? []).entries()) {
+      const rate = hour.events === null ? null : hour.events / hour.observed_seconds;
+      expect(weather?.[at]?.[1]).toBe(rate === null ? '–' : rateText(rate));
+      const [start, , value] = files.weather[at] ?? [];
+      expect([start, value]).toEqual([new Date(hour.start).toISOString(), rate === null ? '' : String(rate)]);
+      const share = Number(files.weather[at]?.at(-2));
+      const passed = Math.min(3600, (Date.parse(series?.through ?? '') - Date.parse(hour.start)) / 1000);
+      expect(share).toBeCloseTo(hour.observed_seconds / passed, 9);
+      expect(files.weather[at]?.at(-1) === '').toBe(share >= 1);
+      expect((weather?.[at]?.at(-1) ?? '').startsWith(share <= 0 ? 'nothing: ' : '')).toBe(true);
+    }
+    for (const [at, hour] of facts.labels.hours.entries()) {
+      const counts = [hour.applications, hour.removals];
+      expect(labels?.[at]?.slice(1, 3)).toEqual(counts.map((count) => (count === null ? '–' : countText(count))));
+      expect(files.labels[at]?.slice(2, 4)).toEqual(counts.map((count) => (count === null ? '' : String(count))));
+    }
+    expect([weather?.length, labels?.length, files.weather.length]).toEqual([72, 72, 72]);
+  });
+});
+
+it('a refused fact draws nothing, and the page, the image and the file state that', () => {
+  const facts = served('storm', { ...recent, hold: true });
+  for (const path of ['/', '/hours/24', '/hours/72']) {
+    const html = sectionOf(facts.text(path), 'hours-labels');
+    expect(html).toContain('No chart is drawn.');
+    expect(html).not.toMatch(/<svg|<td>|\d,\d/);
+    expect(sectionOf(facts.text(path), 'hours-weather')).toContain('class="line-weather"');
+  }
+  expect(facts.text('/charts/labels.svg')).toContain('No chart is drawn');
+  expect(facts.text('/charts/labels.csv')).toContain('source_held');
+});
+
+it('a glance tells when the network was busiest and when it was not observed', () => {
+  const storm = sectionOf(served('storm').text('/'), 'hours-weather');
+  expect(storm).toMatch(/>busiest: \d+ Nov \d\d:00<\/text>/);
+  expect(pathOf(storm, 'plot-above')).toMatch(/^M694\.4,-4h83\.\d$/);
+  const hole = sectionOf(served('hole').text('/'), 'hours-weather');
+  expect(hole).toMatch(/Not observed: 19 Nov 04:00 to 19 Nov 06:00 \(nothing arrived from the host\)\./);
+});

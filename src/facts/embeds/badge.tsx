@@ -12,7 +12,7 @@ interface Badge {
   readonly subject: string;
   readonly value: string;
   /** Kind of the value: a measurement, the absence of a measurement, or a refusal. */
-  readonly kind: 'measured' | 'none' | 'refused';
+  readonly kind: 'measured' | 'absent' | 'refused';
   /** Coverage and age; for a refusal, its reason. */
   readonly note: string;
 }
@@ -81,12 +81,12 @@ function reading(fact: Shown<WeatherConditionsEnvelope>): Pick<Badge, 'value' | 
   if (fact.kind !== 'served') return { value: 'refused', kind: 'refused', note: refusalText(fact) };
   const { conditions, window } = fact.envelope.facts;
   const age = ageText(fact.envelope);
-  if (!isNow(currencyOf(fact.envelope))) return { value: 'not current', kind: 'none', note: age };
+  if (!isNow(currencyOf(fact.envelope))) return { value: 'not current', kind: 'absent', note: age };
   const note = `${weatherCoverageText(window)}, ${age}`;
-  if (conditions === null) return { value: 'no conditions', kind: 'none', note };
+  if (conditions === null) return { value: 'no conditions', kind: 'absent', note };
   const value = conditionNames[conditions.state];
   const isMeasured = conditions.state !== 'station_offline' && conditions.state !== 'unavailable';
-  if (!isMeasured) return { value, kind: 'none', note };
+  if (!isMeasured) return { value, kind: 'absent', note };
   return { value: `${value}${confidenceNotes[conditions.confidence]}`, kind: 'measured', note };
 }
 

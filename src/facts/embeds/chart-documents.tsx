@@ -5,7 +5,6 @@ import { errorReply, type Reply, withBody } from '../../http/reply.ts';
 import { type Coding, chooseCoding } from '../../http/representation/accept-encoding.ts';
 import { encode } from '../../http/representation/compress.ts';
 import { instantText } from '../../web/format.ts';
-import { Plot } from '../hours/chart-figure.tsx';
 import {
   type ArchiveChartName,
   type ArchiveCharts,
@@ -21,6 +20,7 @@ import { cacheControl } from '../representation.ts';
 import type { FactOutcomes } from '../resources.ts';
 import { chartWidth, innerWidth, left, Plate } from './chart-section.tsx';
 import { chartHeaders, chartStyle, Line, renderImage, svgType } from './image.tsx';
+import { ImageChart } from './image-chart.tsx';
 import { networkNames } from './texts.ts';
 
 const hourCharts = ['events', 'events-24h', 'labels', 'labels-24h', ...collectionNames] as const;
@@ -176,6 +176,8 @@ function bodyOf(chart: Found, form: Form): string {
   return form === 'svg' ? chartImage(chart.make(), chart.origin) : chartCsv(chart.make());
 }
 
+/** Vertical position of a chart in its image. */
+const chartTop = 50;
 /** Height of the image of a chart, in units of the drawing. */
 const chartImageHeight = 240;
 
@@ -188,11 +190,8 @@ function chartImage(chart: PageChart, origin: Origin): string {
     description: summaryOf(chart),
     children: (
       <>
-        {/* biome-ignore lint/a11y/noSvgWithoutTitle: the image has a title and a description */}
-        <svg x={left} y="44" width={innerWidth} height="168" overflow="visible">
-          <Plot chart={chart} summary={title} />
-        </svg>
-        <Line x={left} y={230} paint="soft">
+        <ImageChart chart={chart} x={left} y={chartTop} width={innerWidth} />
+        <Line x={left} y={chartImageHeight - 10} paint="soft">
           {`${notes.join('; ')}; strip: observed share of the time`}
         </Line>
       </>

@@ -45,7 +45,7 @@ export function Plate({
   height,
 }: {
   text: string;
-  paint: 'none' | 'refused';
+  paint: 'absent' | 'refused';
   y: number;
   height: number;
 }) {

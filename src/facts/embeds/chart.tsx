@@ -64,7 +64,7 @@ function ConditionsSection({ fact, y }: { fact: ConditionsFact; y: number }) {
       {isMeasured(state) ? (
         <Scale state={state} y={y + 24} />
       ) : (
-        <Plate text={stateText(fact)} paint={fact.kind === 'served' ? 'none' : 'refused'} y={y + 24} height={34} />
+        <Plate text={stateText(fact)} paint={fact.kind === 'served' ? 'absent' : 'refused'} y={y + 24} height={34} />
       )}
       {fact.kind === 'served' && isMeasured(state) ? (
         <Line x={left} y={y + 74} paint="soft">
@@ -248,7 +248,7 @@ function RatesSection({ fact, y }: { fact: RatesFact; y: number }) {
       {isNow(currencyOf(envelope)) ? (
         <Rates envelope={envelope} y={y + 24} />
       ) : (
-        <Plate text="not current" paint="none" y={y + 24} height={plateHeight} />
+        <Plate text="not current" paint="absent" y={y + 24} height={plateHeight} />
       )}
     </Section>
   );

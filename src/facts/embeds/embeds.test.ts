@@ -195,7 +195,7 @@ describe('the colours of the images', () => {
     ['soft', 'step'],
     ['on-head', 'head'],
     ['on-measured', 'measured'],
-    ['on-none', 'none'],
+    ['on-absent', 'absent'],
     ['on-refused', 'refused'],
     ['on-mark', 'mark'],
   ])('have a contrast of at least 4.5 to 1 in the light and dark schemes (%s on %s)', (text, plate) => {

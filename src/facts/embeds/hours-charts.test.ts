@@ -314,3 +314,12 @@ test('labels that were read late are drawn apart from the bars of the hour in wh
   expect(columns.apart).toBe('Read late');
   expect(series.bins[50]).toMatchObject({ value: 43, below: 0, apart: 8 });
 });
+
+test('an image of a chart needs nothing that viewers other than browsers lack', () => {
+  const svg = served({ weather: weatherFile(40) }).text(hoursEmbedPath);
+  // Nested pictures, percentages, patterns, several classes, and rules after a media query.
+  expect(svg.match(/<svg/g)).toHaveLength(1);
+  expect(svg).not.toMatch(/="[^"]*%"|<pattern|url\(|class="\S+ |vector-effect|paint-order/);
+  expect(svg).toMatch(/@media \(prefers-color-scheme:dark\)\{(?:\.[\w-]+\{[^}]*\})+\}<\/style>/);
+  expect(svg).not.toMatch(/\.none\{/);
+});

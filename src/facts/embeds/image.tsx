@@ -33,11 +33,6 @@ export function renderImage({ width, height, title, description, style = embedSt
       <title id="title">{title}</title>
       <desc id="description">{description}</desc>
       <style>{style}</style>
-      <defs>
-        <pattern id="hatch" width="8" height="8" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">
-          <line class="hatch" x1="1.5" y1="0" x2="1.5" y2="8" />
-        </pattern>
-      </defs>
       {children}
     </svg>,
   );
@@ -58,7 +53,8 @@ interface LineProps {
 export function Line({ x, y, size = 11, paint = 'ink', isStrong = false, anchor = 'start', children }: LineProps) {
   return (
     <text
-      class={isStrong ? `${paint} strong` : paint}
+      class={paint}
+      font-weight={isStrong ? 700 : 400}
       x={x}
       y={y}
       font-size={size}
@@ -71,12 +67,41 @@ export function Line({ x, y, size = 11, paint = 'ink', isStrong = false, anchor 
   );
 }
 
+/** A rectangle of an image. */
+export interface Area {
+  readonly x: number;
+  readonly y: number;
+  readonly width: number;
+  readonly height: number;
+}
+
+/** Distance of the lines of a hatched area along its edge. */
+const hatchStep = 11;
+
+/** Returns parallel lines that fill an area and end at its edges. */
+export function hatchOf({ x, y: top, width, height: whole }: Area): string {
+  // The ends of the lines are wider than the lines are high.
+  const [y, height] = [top + 1, Math.max(0, whole - 2)];
+  let path = '';
+  for (let at = hatchStep - height; at < width; at += hatchStep) {
+    const [from, to] = [Math.max(0, at), Math.min(width, at + height)];
+    if (to <= from) continue;
+    path += `M${tenths(x + from)},${tenths(y + height - (from - at))}L${tenths(x + to)},${tenths(y + height - (to - at))}`;
+  }
+  return path;
+}
+
+/** Rounds a coordinate to a tenth of a unit. */
+export function tenths(value: number): number {
+  return Math.round(value * 10) / 10;
+}
+
 /** Draws a hatched area in place of values that were not observed or must not be shown. */
 export function Hatched({ x, y, width, height }: { x: number; y: number; width: number; height: number }) {
   return (
     <>
       <rect class="rail" x={x} y={y} width={width} height={height} />
-      <rect fill="url(#hatch)" x={x} y={y} width={width} height={height} />
+      <path class="hatch" d={hatchOf({ x, y, width, height })} />
     </>
   );
 }
@@ -101,50 +126,74 @@ export function textWidth(text: string, size: number, isBold = false): number {
   return Math.ceil(sum * size * (isBold ? boldFactor : 1));
 }
 
-/**
- * Style of every image: dark text on a light plate, or the reverse in dark mode, so that the text is legible on any
- * page. All colour pairs have a contrast of at least 4.5 to 1. The style contains no character that XML must escape.
- */
-export const embedStyle = [
+const lightStyle = [
   'text{font-family:Verdana,DejaVu Sans,Geneva,sans-serif}',
-  '.paper{fill:#fdfdfb;stroke:#b9bdb8}.ink{fill:#1c2024}.soft{fill:#565d64}.strong{font-weight:700}',
-  '.head{fill:#2b3238}.on-head{fill:#fff}',
-  '.measured{fill:#0f6b5c}.on-measured{fill:#fff}',
-  '.none{fill:#5c6064}.on-none{fill:#fff}',
-  '.refused{fill:#7a1710}.on-refused{fill:#fff}',
-  '.mark{fill:#fff1d6}.on-mark{fill:#5c3a00}',
-  '.rail{fill:#e4e6e2}.bar{fill:#0f6b5c}.hatch{stroke:#6d6f72;stroke-width:3}.step{fill:#fdfdfb;stroke:#6d6f72}',
-  '@media (prefers-color-scheme:dark){',
+  '.paper{fill:#fdfdfb;stroke:#b9bdb8}.ink{fill:#1c2024;stroke:none}.soft{fill:#565d64;stroke:none}',
+  '.head{fill:#2b3238;stroke:none}.on-head{fill:#fff;stroke:none}',
+  '.measured{fill:#0f6b5c;stroke:none}.on-measured{fill:#fff;stroke:none}',
+  '.absent{fill:#5c6064;stroke:none}.on-absent{fill:#fff;stroke:none}',
+  '.refused{fill:#7a1710;stroke:none}.on-refused{fill:#fff;stroke:none}',
+  '.mark{fill:#fff1d6;stroke:none}.on-mark{fill:#5c3a00;stroke:none}',
+  '.rail{fill:#e4e6e2;stroke:none}.bar{fill:#0f6b5c;stroke:none}.hatch{fill:none;stroke:#6d6f72;stroke-width:3}.step{fill:#fdfdfb;stroke:#6d6f72}',
+].join('');
+
+const darkStyle = [
   '.paper{fill:#14171a;stroke:#4a5057}.ink{fill:#e7e9ea}.soft{fill:#a9b0b6}',
   '.head{fill:#333a41}',
   '.measured{fill:#58c4ae}.on-measured{fill:#0b1f1b}',
-  '.none{fill:#8f959a}.on-none{fill:#101214}',
+  '.absent{fill:#8f959a}.on-absent{fill:#101214}',
   '.refused{fill:#ffc9c4}.on-refused{fill:#40100c}',
   '.mark{fill:#3a2c0f}.on-mark{fill:#ffe0a3}',
   '.rail{fill:#2a2f34}.bar{fill:#58c4ae}.hatch{stroke:#8f959a}.step{fill:#14171a;stroke:#8f959a}',
-  '}',
 ].join('');
 
-/** Style of an image with a chart over time: the style of every image, and that of the chart's shapes. */
-export const chartStyle = [
-  embedStyle,
-  '.plot-text{font-size:11px;fill:#565d64;stroke:#fdfdfb;stroke-width:3px;paint-order:stroke}',
-  '.plot-grid,.plot-zero{fill:none;stroke:#d4d7d3;vector-effect:non-scaling-stroke}.plot-zero{stroke:#565d64}',
-  '.plot-usual{fill:#0f6b5c;fill-opacity:.18}',
-  '.line-weather,.line-labels{fill:none;stroke:#0f6b5c;stroke-width:2;stroke-linecap:round;vector-effect:non-scaling-stroke}',
-  '.plot-observed{fill:#0f6b5c}.plot-up{stroke:#0f6b5c}.plot-down,.line-labels{stroke:#9a4a00}',
-  '.plot-above,.plot-below{stroke:#9a4a00;stroke-width:7}.plot-below{stroke:#0b5394;stroke-dasharray:3 3}',
-  '.plot-peak{fill:#fdfdfb;stroke:#1c2024;stroke-width:2px}.plot-peak-text{fill:#1c2024;font-weight:600}',
-  '.plot-part{stroke-opacity:.5}.plot-apart{stroke:#565d64}',
-  '.chart-unseen-paper{fill:#f3f4f0}.chart-hatch-line{fill:#6d6f72;fill-opacity:.55}',
-  '@media (prefers-color-scheme:dark){',
-  '.plot-text{fill:#a9b0b6;stroke:#14171a}.plot-grid{stroke:#3a4046}.plot-zero{stroke:#a9b0b6}',
-  '.plot-usual,.plot-observed{fill:#58c4ae}.line-weather,.plot-up{stroke:#58c4ae}.plot-apart{stroke:#a9b0b6}',
-  '.plot-down,.line-labels,.plot-above{stroke:#f0a860}.plot-below{stroke:#8cc0f5}',
-  '.plot-peak{fill:#14171a;stroke:#e7e9ea}.plot-peak-text{fill:#e7e9ea}',
-  '.chart-unseen-paper{fill:#1d2125}.chart-hatch-line{fill:#8f959a}',
-  '}',
-].join('');
+/**
+ * Style of every image: dark text on a light plate, or the reverse in dark mode, so that the text is legible on any
+ * page. All colour pairs have a contrast of at least 4.5 to 1. The style contains no character that XML must escape. No
+ * class is named `none`: ImageMagick would take `fill:none` for a use of that class.
+ */
+export const embedStyle = styleOf(lightStyle, darkStyle);
+
+/** Returns a style whose rules for dark mode are at its end: some viewers do not understand what follows them. */
+function styleOf(light: string, dark: string): string {
+  return `${light}@media (prefers-color-scheme:dark){${dark}}`;
+}
+
+/** Colours of a chart's shapes in light and dark mode: the property, the colours, and other properties of the class. */
+const chartPaints: readonly (readonly [
+  name: string,
+  property: 'fill' | 'stroke',
+  light: string,
+  dark: string,
+  rest?: string,
+])[] = [
+  ['plot-text', 'fill', '#565d64', '#a9b0b6', 'stroke:none'],
+  ['plot-peak-text', 'fill', '#1c2024', '#e7e9ea', 'stroke:none;font-weight:700'],
+  ['plot-halo', 'stroke', '#fdfdfb', '#14171a', 'stroke-width:3'],
+  ['plot-grid', 'stroke', '#d4d7d3', '#3a4046', 'fill:none;stroke-linecap:butt;stroke-width:1.5'],
+  ['plot-zero', 'stroke', '#565d64', '#a9b0b6', 'fill:none;stroke-linecap:butt;stroke-width:1.5'],
+  ['plot-usual', 'fill', '#d3e4df', '#22403b', 'stroke:none'],
+  ['line-weather', 'stroke', '#0f6b5c', '#58c4ae', 'fill:none;stroke-linecap:butt;stroke-width:3'],
+  ['line-labels', 'stroke', '#9a4a00', '#f0a860', 'fill:none;stroke-linecap:butt;stroke-width:3'],
+  ['plot-observed', 'fill', '#0f6b5c', '#58c4ae', 'stroke:none'],
+  ['plot-up', 'stroke', '#0f6b5c', '#58c4ae', 'fill:none;stroke-linecap:butt'],
+  ['plot-down', 'stroke', '#9a4a00', '#f0a860', 'fill:none;stroke-linecap:butt'],
+  ['plot-apart', 'stroke', '#565d64', '#a9b0b6', 'fill:none;stroke-linecap:butt'],
+  ['plot-above', 'stroke', '#9a4a00', '#f0a860', 'fill:none;stroke-linecap:butt;stroke-width:9'],
+  ['plot-below', 'stroke', '#0b5394', '#8cc0f5', 'fill:none;stroke-linecap:butt;stroke-width:9;stroke-dasharray:4,4'],
+  ['plot-peak', 'stroke', '#1c2024', '#e7e9ea', 'fill:none;stroke-linecap:butt;stroke-width:2'],
+  ['chart-unseen-paper', 'fill', '#f3f4f0', '#1d2125', 'stroke:none'],
+  ['plot-hatch', 'stroke', '#a9abae', '#62676c', 'fill:none;stroke-linecap:butt;stroke-width:3'],
+];
+
+/** Style of an image with a chart over time. Each class has a rule of its own, because some viewers read no others. */
+export const chartStyle = styleOf(
+  [
+    lightStyle,
+    ...chartPaints.map(([name, property, light, , rest]) => `.${name}{${property}:${light}${rest ? `;${rest}` : ''}}`),
+  ].join(''),
+  [darkStyle, ...chartPaints.map(([name, property, , dark]) => `.${name}{${property}:${dark}}`)].join(''),
+);
 
 /**
  * Headers of every image. The policy permits nothing except this style. Pages of any origin may embed the image, even

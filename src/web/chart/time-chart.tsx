@@ -181,7 +181,8 @@ function isLesser({ at, form, isMinor }: TimeTick): boolean {
   return isMinor || (form === 'month' && new Date(at).getUTCMonth() % 2 === 1);
 }
 
-function tickText({ at, form }: TimeTick, formats: Formats): string {
+/** Formats the text of a tick of the time axis. */
+export function tickText({ at, form }: TimeTick, formats: Formats): string {
   const micros = microsFromMillis(at);
   if (form === 'month') return formats.monthTick(micros);
   return form === 'day' ? formats.dayTick(micros) : formats.clock(micros);

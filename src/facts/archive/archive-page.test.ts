@@ -1,5 +1,3 @@
-import { h } from 'preact';
-import { renderToString } from 'preact-render-to-string';
 import { expect, test } from 'vitest';
 import { pathPoints } from '../../../harness/pages/html.ts';
 import { formatIndex } from '../../archive/days/index-file.ts';
@@ -7,7 +5,7 @@ import { formatIssues, type KnownIssue, parseIssues } from '../../archive/days/k
 import { errorTable } from '../../contract/errors.ts';
 import { factsCommonHeaders } from '../app.ts';
 import { archivePage, monthPage } from './archive-page.tsx';
-import { type RecentArchive, RecentSection, recentArchive } from './chart.tsx';
+import { type RecentArchive, recentArchive, recentHtml } from './chart.tsx';
 import { type ArchivedDay, chartDays, hourGaps, type Period } from './model.ts';
 
 /** The archive page draws only what was observed, and each day links to its files. */
@@ -41,7 +39,7 @@ const htmlOf = (days: readonly ArchivedDay[] | null, at = now): string => {
   return body?.toString('utf8') ?? '';
 };
 const sectionOf = (recent: RecentArchive | null, refusal: string | null = null): string =>
-  recent === null ? '' : renderToString(h(RecentSection, { recent, refusal }));
+  recent === null ? '' : recentHtml(recent, refusal);
 const linesOf = (html: string, kind: string): string[] =>
   [...html.matchAll(new RegExp(`class="line-${kind}" d="([^"]*)"`, 'g'))].map(([, path = '']) => path);
 

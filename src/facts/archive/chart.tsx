@@ -1,4 +1,5 @@
 import { percent } from '../../web/bar.tsx';
+import { renderFragment } from '../../web/document.tsx';
 import { countText, dateText, instantText, rateText } from '../../web/format.ts';
 import { ChartFigure } from '../hours/chart-figure.tsx';
 import { chartFile } from '../hours/hours-chart.ts';
@@ -248,15 +249,15 @@ export function recentArchive(
 }
 
 /**
- * Shows the last month of the archive. `refusal` is the reason why the label overview is refused, or null. The chart
+ * Shows the last month of the archive, as the content of a `section` element. `refusal` is the reason why the label overview is refused, or null. The chart
  * has no links to the values and files of the days, because thirty links would make up a tenth of the observatory page.
  * The archive page has these links.
  */
-export function RecentSection({ recent, refusal }: { recent: RecentArchive; refusal: string | null }) {
+function RecentContent({ recent, refusal }: { recent: RecentArchive; refusal: string | null }) {
   const { days, gaps, areLabelsShown, newest, issues, now } = recent;
   const more = gaps.count - gaps.newest.length;
   return (
-    <section aria-labelledby="archive">
+    <>
       <h2 id="archive">The last 30 days</h2>
       {refusal === null ? null : <LabelsRefused why={refusal} />}
       <RateChart base="." length="month" tableAt="./archive#days" {...{ days, now, areLabelsShown }} />
@@ -275,6 +276,11 @@ export function RecentSection({ recent, refusal }: { recent: RecentArchive; refu
         The newest day in the archive is {dayText(newest)}. <a href="./archive">The archive</a> has the files of every
         day.
       </p>
-    </section>
+    </>
   );
+}
+
+/** Returns the content of the section about the last month of the archive as HTML. */
+export function recentHtml(recent: RecentArchive, refusal: string | null): string {
+  return renderFragment(<RecentContent recent={recent} refusal={refusal} />);
 }

@@ -1,11 +1,11 @@
-import { h } from 'preact';
+import { type ComponentChildren, h } from 'preact';
 import { formatTimestamp } from '../../contract/timestamp.ts';
 import type { HeaderList } from '../../http/headers.ts';
 import type { Reply } from '../../http/reply.ts';
 import type { Coding } from '../../http/representation/accept-encoding.ts';
 import { renderPage } from '../../web/document.tsx';
 import type { PageParts } from '../../web/page-body.tsx';
-import { RecentSection, recentArchive, recentDays } from '../archive/chart.tsx';
+import { recentArchive, recentDays, recentHtml } from '../archive/chart.tsx';
 import { type ArchivedDays, hourNumber } from '../archive/model.ts';
 import { labelHoursHtml, weatherHoursHtml } from '../hours/sections.tsx';
 import type { HoursCharts } from '../hours/shown-hours.ts';
@@ -33,15 +33,14 @@ const minuteMs = 60_000;
  */
 export function observatoryPage(common: HeaderList, { accounts, publicUrl, archive, hours }: PageContext) {
   const hoursSections = hoursSectionsOf(archive !== null);
+  const archiveSection = archiveSectionOf(archive);
   const archived = () => archive?.days() ?? null;
   const pageAt = keepPerOutcomes(
     (facts, outcomes, now) => {
       const refusal = facts.labels.kind === 'refused' ? facts.labels.error.message : null;
-      const period = { count: recentDays, now, areLabelsShown: refusal === null };
-      const recent = recentArchive(archived(), period, archive?.issues());
       const page = observatory(facts, formatTimestamp(now), {
         ...hoursSections(hours(outcomes)),
-        archive: recent && h(RecentSection, { recent, refusal }),
+        archive: archiveSection(now, refusal),
         accounts: h(Accounts, { links: accounts }),
       });
       const parts = publicUrl !== null && page.indexed ? { ...page, card: cardOf(publicUrl) } : page;
@@ -69,6 +68,26 @@ function hoursSectionsOf(hasArchive: boolean) {
     weatherHours: section('hours-weather', weatherHtml(weather)),
     labelHours: section('hours-labels', labelsHtml(labels)),
   });
+}
+
+/**
+ * Creates the section about the archive; null without an archive. It is rendered once per list of days, hour and refusal
+ * of the label overview, like the files of its charts.
+ */
+function archiveSectionOf(archive: ArchivedDays | null) {
+  let kept: { readonly marks: readonly unknown[]; readonly section: ComponentChildren } | undefined;
+  return (now: number, refusal: string | null): ComponentChildren => {
+    const days = archive?.days() ?? null;
+    const marks = [days, hourNumber(now), refusal];
+    if (kept?.marks.every((mark, at) => mark === marks[at])) return kept.section;
+    const period = { count: recentDays, now, areLabelsShown: refusal === null };
+    const recent = recentArchive(days, period, archive?.issues());
+    const html = recent && recentHtml(recent, refusal);
+    const section =
+      html === null ? null : h('section', { 'aria-labelledby': 'archive', dangerouslySetInnerHTML: { __html: html } });
+    kept = { marks, section };
+    return section;
+  };
 }
 
 /**

@@ -1,7 +1,5 @@
-import type { HeaderList } from '../http/headers.ts';
-import { type Reply, withBody } from '../http/reply.ts';
-import type { Coding } from '../http/representation/accept-encoding.ts';
-import { encode } from '../http/representation/compress.ts';
+import { type HeaderList, type Reply, withBody } from '../http/reply.ts';
+import { type Coding, encode } from '../http/representation/negotiation.ts';
 
 /**
  * Headers of a page about the present. All content comes from this origin and none is inline; the scripts may request

@@ -1,13 +1,12 @@
 import type { Origin } from '../../contract/vocabulary.ts';
-import type { HeaderList } from '../../http/headers.ts';
-import { errorReply, type Reply } from '../../http/reply.ts';
-import type { Coding } from '../../http/representation/accept-encoding.ts';
+import { errorReply, type HeaderList, type Reply } from '../../http/reply.ts';
+import type { Coding } from '../../http/representation/negotiation.ts';
 import { renderPage } from '../../web/document.tsx';
 import { originTitles } from '../../web/format.ts';
 import type { PageParts } from '../../web/page-body.tsx';
-import { originCaveats } from '../caveats.ts';
 import { Ranges } from '../hours/chart-figure.tsx';
 import { htmlReplies } from '../html-replies.ts';
+import { originCaveats } from '../resources.ts';
 import { dayText, GapList, LabelsRefused, MonthList, monthPath, monthText, RateChart, recentDays } from './chart.tsx';
 import { DatasetSection, datasetOf } from './dataset.tsx';
 import { chartLengths, monthDays } from './day-charts.ts';

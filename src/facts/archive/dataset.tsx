@@ -1,6 +1,6 @@
 import type { Origin } from '../../contract/vocabulary.ts';
-import { originCaveats } from '../caveats.ts';
 import { chartFile } from '../hours/hours-chart.ts';
+import { originCaveats } from '../resources.ts';
 import { dayText } from './chart.tsx';
 import type { ArchivedDay } from './model.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type ChartCaseName, chartCaseFiles, chartCases } from '../../../harness/artifacts/chart-cases.ts';
 import { fixture } from '../../../harness/artifacts/fixtures.ts';
-import { pathPoints } from '../../../harness/pages/path-points.ts';
+import { pathPoints } from '../../../harness/pages/html.ts';
 import { factsInMemory, fixtureNow } from '../../../harness/process/facts.ts';
 import { memorySource } from '../../../harness/process/memory-source.ts';
 import { recogniseLabelsHours } from '../../artifact/hours/labels-hours.ts';

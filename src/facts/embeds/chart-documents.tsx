@@ -1,9 +1,7 @@
 import type { ErrorCode } from '../../contract/errors.ts';
 import { collectionNames, type Origin } from '../../contract/vocabulary.ts';
-import type { HeaderList } from '../../http/headers.ts';
-import { errorReply, type Reply, withBody } from '../../http/reply.ts';
-import { type Coding, chooseCoding } from '../../http/representation/accept-encoding.ts';
-import { encode } from '../../http/representation/compress.ts';
+import { errorReply, type HeaderList, type Reply, withBody } from '../../http/reply.ts';
+import { type Coding, chooseCoding, encode } from '../../http/representation/negotiation.ts';
 import { instantText } from '../../web/format.ts';
 import {
   type ArchiveChartName,

@@ -164,14 +164,3 @@ function csvField(value: string | number | null | undefined): string {
   const text = value === null || value === undefined ? '' : String(value);
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
-
-/** Headings of the sections about the last 72 hours. The page's script needs them without the charts. */
-export const hoursHeadings = {
-  weather: 'Events, hour by hour',
-  labels: 'Labels, hour by hour',
-} as const;
-
-/** Returns the path of a chart's files without their suffix. */
-export function chartFile(name: string): string {
-  return `/charts/${name}`;
-}

@@ -1,8 +1,7 @@
 import { renderFragment } from '../../web/document.tsx';
 import { ChartFigure, Ranges } from './chart-figure.tsx';
-import { collectionWords } from './collection-words.ts';
 import { chartFile, newestHours, type PageChart } from './hours-chart.ts';
-import type { HoursCharts, WeatherCharts } from './shown-hours.ts';
+import { collectionWords, type HoursCharts, type WeatherCharts } from './shown-hours.ts';
 
 /** Lengths of the charts by hour, in hours. */
 export const hourLengths = [24, 72] as const;

@@ -1,14 +1,12 @@
-import type { HeaderList } from '../../http/headers.ts';
-import type { Reply } from '../../http/reply.ts';
-import type { Coding } from '../../http/representation/accept-encoding.ts';
+import type { HeaderList, Reply } from '../../http/reply.ts';
+import type { Coding } from '../../http/representation/negotiation.ts';
 import { renderPage } from '../../web/document.tsx';
 import { originTitles } from '../../web/format.ts';
 import type { PageParts } from '../../web/page-body.tsx';
-import { originCaveats } from '../caveats.ts';
 import { type HourLength, hourLengths, kindsHtml, labelHoursHtml, weatherHoursHtml } from '../hours/sections.tsx';
 import type { HoursCharts } from '../hours/shown-hours.ts';
 import { htmlReplies } from '../html-replies.ts';
-import { type FactOutcomes, keepPerOutcomes } from '../outcomes.ts';
+import { type FactOutcomes, keepPerOutcomes, originCaveats } from '../resources.ts';
 import { type ObservatoryFacts, originsShown } from './model.ts';
 
 /** Paths of the pages with the charts and tables of the last hours, by their length. */

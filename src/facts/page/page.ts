@@ -1,8 +1,7 @@
 import { type ComponentChildren, h } from 'preact';
 import { formatTimestamp } from '../../contract/timestamp.ts';
-import type { HeaderList } from '../../http/headers.ts';
-import type { Reply } from '../../http/reply.ts';
-import type { Coding } from '../../http/representation/accept-encoding.ts';
+import type { HeaderList, Reply } from '../../http/reply.ts';
+import type { Coding } from '../../http/representation/negotiation.ts';
 import { renderPage } from '../../web/document.tsx';
 import type { PageParts } from '../../web/page-body.tsx';
 import { recentArchive, recentDays, recentHtml } from '../archive/chart.tsx';
@@ -10,8 +9,7 @@ import { type ArchivedDays, hourNumber } from '../archive/model.ts';
 import { labelHoursHtml, weatherHoursHtml } from '../hours/sections.tsx';
 import type { HoursCharts } from '../hours/shown-hours.ts';
 import { htmlReplies } from '../html-replies.ts';
-import { type FactOutcomes, keepPerOutcomes } from '../outcomes.ts';
-import { oncePer } from '../resource.ts';
+import { type FactOutcomes, keepPerOutcomes, oncePer } from '../resources.ts';
 import { type AccountLinks, Accounts } from './accounts.tsx';
 import { observatory } from './observatory.tsx';
 

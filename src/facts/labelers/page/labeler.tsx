@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import type { LabelerEnvelope, LabelerFacts } from '../../../contract/labelers.ts';
-import { signatureVerdicts } from '../../../contract/vocabulary.ts';
+import { type LabelerProblem, signatureVerdicts } from '../../../contract/vocabulary.ts';
 import { Bar } from '../../../web/bar.tsx';
 import { Count, Instant } from '../../../web/figures.tsx';
 import { visible } from '../../../web/foreign.tsx';

@@ -65,11 +65,6 @@ export function ImageChart({ chart, x, y, width }: ImageChartProps) {
   );
 }
 
-/** Height of the drawn chart with the texts of its time axis. */
-export function imageChartHeight(width: number): number {
-  return (plotHeight * width) / plotWidth + strip.gap + strip.height + textDepth;
-}
-
 function shapes(layout: ChartLayout, paint: string) {
   const { barWidth } = layout;
   return [

@@ -46,6 +46,7 @@ for (const [name, input] of Object.entries(pageScripts)) {
     cwd: root,
     input,
     platform: 'browser',
+    treeshake,
     // Leave out annotations for bundlers, which would be a tenth of a script.
     output: { file: `assets/built/${name}.js`, format: 'esm', minify: true, comments: false },
     logLevel: 'warn',
@@ -73,4 +74,4 @@ const secp256k1 = join(root, 'node_modules', 'secp256k1');
 cpSync(join(secp256k1, 'prebuilds'), join(root, 'dist', 'secp256k1'), { recursive: true });
 
 // The bundled packages may be shipped only together with the texts of their licences.
-writeFileSync(join(root, 'dist', licencesFile), licenceTexts(bundledPackages(root, [program])));
+writeFileSync(join(root, 'dist', licencesFile), licenceTexts([...bundledPackages(root, [program]), secp256k1]));

@@ -191,7 +191,7 @@ export function labelerDocuments(common: HeaderList, alarm: (did: string, error:
       const validated =
         format === 'json'
           ? jsonDocument(Buffer.from(JSON.stringify(envelope, wellFormed)), tag, times, common)
-          : pageDocument(renderPage(labelerPage(envelope)), times, common);
+          : pageDocument(renderPage(labelerPage(envelope)), times, common, true);
       // A body and its compressed forms together take less than twice the size of the body.
       return kept.set(key, { kind: 'made', validated }, 2 * validated.replies.bytes);
     } catch (error) {

@@ -121,12 +121,18 @@ interface DocumentTimes {
 const html = 'text/html; charset=utf-8';
 
 /** Headers of every page about labelers. The search form of such a page may be submitted only to this origin. */
-const pageHeaders: HeaderList = [
-  'Content-Security-Policy',
-  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
-  'Referrer-Policy',
-  'no-referrer',
-];
+const pageHeaders = headersOfPage("default-src 'none'");
+/** Headers of a page with a chart, whose values a script of this origin reads. */
+const chartPageHeaders = headersOfPage("default-src 'none'; script-src 'self'");
+
+function headersOfPage(sources: string): HeaderList {
+  return [
+    'Content-Security-Policy',
+    `${sources}; style-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'self'; frame-ancestors 'none'`,
+    'Referrer-Policy',
+    'no-referrer',
+  ];
+}
 
 function validators(etag: string, { modifiedAt, builtAt }: DocumentTimes): HeaderList {
   return [
@@ -155,11 +161,11 @@ export function jsonDocument(
   return { etag, notModified: { status: 304, headers, body: null }, replies };
 }
 
-/** Creates the responses of a cacheable page. Its ETag depends only on its bytes. */
-export function pageDocument(page: string, times: DocumentTimes, common: HeaderList): Validated {
+/** Creates the responses of a cacheable page. Its ETag depends only on its bytes. `hasChart` permits the chart's script. */
+export function pageDocument(page: string, times: DocumentTimes, common: HeaderList, hasChart = false): Validated {
   const body = Buffer.from(page);
   const etag = `W/"${createHash('sha256').update(body).digest('base64url').slice(0, 27)}"`;
-  const headers = [...validators(etag, times), ...pageHeaders, ...common];
+  const headers = [...validators(etag, times), ...(hasChart ? chartPageHeaders : pageHeaders), ...common];
   const replies = codedOnRequest({ status: 200, contentType: html, body, headers });
   return { etag, notModified: { status: 304, headers, body: null }, replies };
 }

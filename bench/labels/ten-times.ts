@@ -7,7 +7,7 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { packageRoot } from '../src/main/command.ts';
+import { packageRoot } from '../../src/main/command.ts';
 
 const { values } = parseArgs({ options: { scale: { type: 'string', default: '1' }, stores: { type: 'string' } } });
 const scale = Number(values.scale);

@@ -98,21 +98,7 @@ export function createFactsApp(options: FactsAppOptions) {
     (conditions, now) =>
       factReply(conditions, from, now);
 
-  const { archive, accounts = null, publicUrl = null } = options;
-  const drawnHours = hoursCharts(options.hours ?? { weather: null, labels: null });
-  const drawn = observatoryPage(common, { accounts, publicUrl, archive: archive ?? null, hours: drawnHours });
-  const outcomes = (now: number): FactOutcomes => ({
-    conditions: facts.conditions(now),
-    metrics: facts.metrics(now),
-    labels: facts.labels(now),
-  });
-  const chartsOf = archiveCharts(archive ?? null);
-  const stateAt = (now: number): ChartState => {
-    const current = outcomes(now);
-    return { hours: drawnHours(current), archive: () => chartsOf(now), outcomes: current };
-  };
-  const archiveReply = archiveRoutes(archive ?? null, stateAt);
-  const page: Route = ({ acceptEncoding }, now) => drawn(outcomes(now), chooseCoding(acceptEncoding), now);
+  const pages = pagesOf(options, facts);
 
   function index(_conditions: Conditions, now: number): Reply {
     const body = instrumentIndex(weather.read(), labels.read(), bounds, now);
@@ -124,10 +110,7 @@ export function createFactsApp(options: FactsAppOptions) {
     [paths.labelsOverview, fact(facts.labels)],
     [paths.weatherConditions, fact(facts.conditions)],
     [paths.weatherMetrics, fact(facts.metrics)],
-    [pagePath, page],
-    ...formatRoutes(outcomes),
-    ...chartRoutes(stateAt),
-    ...hoursRoutes(outcomes, { hours: drawnHours, hasArchive: archive !== undefined }),
+    ...pages.routes,
     [paths.health, () => health],
   ]);
 
@@ -138,7 +121,7 @@ export function createFactsApp(options: FactsAppOptions) {
     if (path === null) return { route: 'other', reply: notFound };
     const route = routes.get(path);
     if (route) return { route: path, reply: route(conditions, now) };
-    const archived = archiveReply(path, conditions, now);
+    const archived = pages.archiveReply(path, conditions, now);
     if (archived) return archived;
     const labelersReply = options.labelers?.reply(path, target, conditions, now);
     if (labelersReply) return labelersReply;
@@ -150,6 +133,38 @@ export function createFactsApp(options: FactsAppOptions) {
     const { route, reply } = replyTo(request, now);
     answered?.(route, reply.status, request.client);
     return reply;
+  };
+}
+
+/** Creates the pages that show all facts together, the pictures and formats of the facts, and the pages of the archive. */
+function pagesOf(options: FactsAppOptions, facts: ReturnType<typeof factResources>) {
+  const { archive, accounts = null, publicUrl = null } = options;
+  const drawnHours = hoursCharts(options.hours ?? { weather: null, labels: null });
+  const drawn = observatoryPage(factsCommonHeaders, {
+    accounts,
+    publicUrl,
+    archive: archive ?? null,
+    hours: drawnHours,
+  });
+  const outcomes = (now: number): FactOutcomes => ({
+    conditions: facts.conditions(now),
+    metrics: facts.metrics(now),
+    labels: facts.labels(now),
+  });
+  const chartsOf = archiveCharts(archive ?? null);
+  const stateAt = (now: number): ChartState => {
+    const current = outcomes(now);
+    return { hours: drawnHours(current), archive: () => chartsOf(now), outcomes: current };
+  };
+  const page: Route = ({ acceptEncoding }, now) => drawn(outcomes(now), chooseCoding(acceptEncoding), now);
+  return {
+    routes: [
+      [pagePath, page] as const,
+      ...formatRoutes(outcomes),
+      ...chartRoutes(stateAt),
+      ...hoursRoutes(outcomes, { hours: drawnHours, hasArchive: archive !== undefined }),
+    ],
+    archiveReply: archiveRoutes(archive ?? null, stateAt),
   };
 }
 

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
 /** Time in milliseconds after which work yields to the event loop. */
-const turnMs = 4;
+const turnMs = 2;
 
 /** Maximum time since the first turn, in milliseconds; work that takes longer fails. */
 const workMs = 20_000;

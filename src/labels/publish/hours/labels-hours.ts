@@ -97,6 +97,9 @@ const noRows: Totals = { applied: 0, removed: 0, repeats: 0, late: noLateRows };
 /** Rows of each labeler by hour. Repeats are subtracted from applications first, as in the counts of days. */
 type RowsByLabeler = ReadonlyMap<string, readonly Totals[]>;
 
+/** Number of labelers whose rows of an hour are counted between two checks of the turn. */
+const labelersAtOnce = 250;
+
 async function withoutRepeats(
   { counted, reading }: HoursInputs,
   { times, lateRows }: { readonly times: LateTimes; readonly lateRows: readonly LateRowsOfHour[] },
@@ -104,15 +107,21 @@ async function withoutRepeats(
 ): Promise<RowsByLabeler> {
   const rows = new Map<string, Totals[]>();
   for (const [at, { counts, start, end }] of counted.entries()) {
-    for (const { labeler, applied, removed } of counts) {
+    for (const [nth, { labeler, applied, removed }] of counts.entries()) {
+      if (nth % labelersAtOnce === 0 && turns.isOver) await turns.next();
       const own = rows.get(labeler) ?? counted.map(() => noRows);
       rows.set(labeler, own);
       const bursts = reading.bursts.get(labeler) ?? [];
       const repeatsIn = (parts: readonly Interval[]) => parts.reduce((sum, part) => sum + burstsIn(bursts, part), 0);
       const { repeats, ...events } = withoutBursts({ applied, removed }, repeatsIn([{ start, end }]));
       const late = lateRows[at]?.get(labeler);
-      const spans = late ? within(times.bySource.get(labeler) ?? times.others, { start, end }) : [];
-      const lateEvents = late ? withoutBursts(late, repeatsIn(spans)) : noLateRows;
+      if (late === undefined) {
+        // Most labelers have no late rows in an hour. One object for all of them keeps collections of garbage short.
+        own[at] = { ...events, repeats, late: noLateRows };
+        continue;
+      }
+      const spans = within(times.bySource.get(labeler) ?? times.others, { start, end });
+      const lateEvents = withoutBursts(late, repeatsIn(spans));
       own[at] = {
         ...{ ...events, repeats },
         late: {
@@ -121,7 +130,6 @@ async function withoutRepeats(
         },
       };
     }
-    if (turns.isOver) await turns.next();
   }
   return rows;
 }

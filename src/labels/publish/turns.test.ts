@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
 import { Turns } from './turns.ts';
 
-test('a turn is over after four milliseconds, and the next turn begins after other work of the event loop', async () => {
+test('a turn is over after two milliseconds, and the next turn begins after other work of the event loop', async () => {
   let now = 0;
   const turns = new Turns(() => now);
-  now = 3;
+  now = 1;
   expect(turns.isOver).toBe(false);
-  now = 4;
+  now = 2;
   expect(turns.isOver).toBe(true);
   let ran = false;
   setImmediate(() => {

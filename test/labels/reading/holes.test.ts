@@ -10,6 +10,7 @@ import {
 import { until } from '../../../harness/process/until.ts';
 import { garbageFrames, infoFrame, labelsFrame } from '../../../sim/labelers/wire.ts';
 import { inputLimits } from '../../../src/input/limits.ts';
+import { wait } from '../../../src/labels/clock/clock.ts';
 import type { JsonAnswer } from '../../../src/network/http/http.ts';
 
 let reader: LabelReader | null = null;
@@ -142,10 +143,13 @@ test('labels from just before a live stream, which the pages of a lagging replic
   const all = rowsUpTo(3);
   let shown = 1;
   const { promise, resolve } = Promise.withResolvers<ScriptedStream>();
+  const later = Promise.withResolvers<void>();
+  const resumeMs = 3_600_000;
   const observed = await labelReader({
     page: (cursor, limit) => pagesOf(all.slice(0, shown), cursor, limit),
-    // Only the end of the fill-in may request the later pages.
-    timings: { resumeMs: 500, confirmMs: 3_600_000 },
+    timings: { resumeMs, confirmMs: resumeMs },
+    // Only the wait for the later pages is shorter than these times by the duration of the fill-in.
+    wait: (ms, signal) => (ms > resumeMs / 2 && ms < resumeMs ? later.promise : wait(ms, signal)),
     days: 1,
     connected: resolve,
   });
@@ -157,6 +161,7 @@ test('labels from just before a live stream, which the pages of a lagging replic
   stream.send(4, row(4));
   await until('the live row is stored', () => observed.stored.has('v4'));
   shown = 4;
+  later.resolve();
   await until('the rows in between are stored', () => observed.stored.has('v2') && observed.stored.has('v3'));
   await until('the position has reached the live row', () => observed.source.position.seq === 4);
   expect(observed.gaps).toEqual([]);

@@ -23,3 +23,25 @@ export function runPython(args: readonly string[], env: Readonly<Record<string, 
     );
   });
 }
+
+const outcomesScript = `
+import os, time
+from almanac_client import ClientError, FactsClient
+ahead = float(os.environ["AHEAD"])
+client = FactsClient(os.environ["ALMANAC_URL"], now=lambda: time.time() + ahead)
+for ask in (client.labels_overview, client.weather_conditions, client.weather_metrics):
+    try:
+        print(ask().via)
+    except ClientError as error:
+        print(getattr(error, "code", error))
+`;
+
+/**
+ * Asks a service for each fact with the Python client, whose clock is `ahead` seconds ahead. Returns how each reading was
+ * obtained (`via`), or the code of its error. Rejects if the program fails.
+ */
+export async function outcomesInPython(url: string, ahead: number): Promise<string[]> {
+  const { code, stdout, stderr } = await runPython(['-c', outcomesScript], { ALMANAC_URL: url, AHEAD: String(ahead) });
+  if (code !== 0 || stderr !== '') throw new Error(`the Python client failed (${code}): ${stderr}`);
+  return stdout.trim().split('\n');
+}

@@ -9,7 +9,7 @@ import { startFactsProxy } from '../../harness/net/facts-proxy.ts';
 import { listenForTest } from '../../harness/net/listen.ts';
 import { upstreamAt } from '../../harness/net/nginx.ts';
 import { apacheCache, proxies, startProxy } from '../../harness/net/other-proxies.ts';
-import { runPython, runsPython } from '../../harness/packages/python.ts';
+import { outcomesInPython, runsPython } from '../../harness/packages/python.ts';
 import { root } from '../../harness/process/imports.ts';
 import { startProgramInTest } from '../../harness/process/program-in-test.ts';
 import { lacks, type Tool } from '../../harness/process/tools.ts';
@@ -90,24 +90,6 @@ function clientOf(url: string, fetch?: typeof globalThis.fetch) {
   };
 }
 
-const pythonScript = `
-import os, time
-from almanac_client import ClientError, FactsClient
-ahead = float(os.environ["AHEAD"])
-client = FactsClient(os.environ["ALMANAC_URL"], now=lambda: time.time() + ahead)
-for ask in (client.labels_overview, client.weather_conditions, client.weather_metrics):
-    try:
-        print(ask().via)
-    except ClientError as error:
-        print(getattr(error, "code", error))
-`;
-
-async function pythonOutcomes(url: string, ahead: number): Promise<string[]> {
-  const { code, stdout, stderr } = await runPython(['-c', pythonScript], { ALMANAC_URL: url, AHEAD: String(ahead) });
-  expect([code, stderr]).toEqual([0, '']);
-  return stdout.trim().split('\n');
-}
-
 /** Outcomes that present no fact. */
 const isRefused = /^(served_by_stale_cache|source_held|source_unavailable)$/;
 
@@ -161,7 +143,7 @@ describe.each(caches)('%s: %s', (tool, _, start) => {
         for (const outcome of await client.outcomes()) expect(outcome).toMatch(isRefused);
       }
       if (!runsPython) return;
-      for (const outcome of await pythonOutcomes(url, passed)) expect(outcome).toMatch(isRefused);
+      for (const outcome of await outcomesInPython(url, passed)) expect(outcome).toMatch(isRefused);
     },
     120_000,
   );

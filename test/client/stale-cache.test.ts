@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { artifactFolder, youngArtifact } from '../../harness/artifacts/artifacts.ts';
 import { startNginx, startRelay, startStaleCache, type Upstream, upstreamAt } from '../../harness/net/nginx.ts';
-import { runPython, runsPython } from '../../harness/packages/python.ts';
+import { outcomesInPython, runsPython } from '../../harness/packages/python.ts';
 import { startProgramInTest } from '../../harness/process/program-in-test.ts';
 import { lacks } from '../../harness/process/tools.ts';
 import { artifactNames } from '../../src/artifact/write.ts';
@@ -49,24 +49,6 @@ async function outcome(client: ReturnType<typeof createFactsClient>, method: Met
   );
 }
 
-const pythonScript = `
-import os, time
-from almanac_client import ClientError, FactsClient
-ahead = float(os.environ["AHEAD"])
-client = FactsClient(os.environ["ALMANAC_URL"], now=lambda: time.time() + ahead)
-for ask in (client.labels_overview, client.weather_conditions, client.weather_metrics):
-    try:
-        print(ask().via)
-    except ClientError as error:
-        print(getattr(error, "code", error))
-`;
-
-async function pythonOutcomes(url: string, ahead: number): Promise<string[]> {
-  const { code, stdout, stderr } = await runPython(['-c', pythonScript], { ALMANAC_URL: url, AHEAD: String(ahead) });
-  expect([code, stderr]).toEqual([0, '']);
-  return stdout.trim().split('\n');
-}
-
 const served = facts.map(() => 'fetched');
 const stale = facts.map(() => 'served_by_stale_cache');
 
@@ -91,7 +73,7 @@ describe.skipIf(lacks('nginx', 'faketime'))('behind nginx that serves stale resp
       expect(await outcome(client, method)).toBe('served_by_stale_cache');
       expect(await outcome(clientOf(relay, 3600).client, method)).toBe('served_by_stale_cache');
     }
-    if (runsPython) expect(await pythonOutcomes(relay, 3600)).toEqual(stale);
+    if (runsPython) expect(await outcomesInPython(relay, 3600)).toEqual(stale);
     folder.put(artifactNames.labels, youngArtifact('recent'));
     folder.put(artifactNames.weather, youngArtifact('weather'));
     const direct = clientOf(url);
@@ -106,7 +88,7 @@ describe('behind a cache that serves its last response in place of each error', 
     const { client } = clientOf(cache.url);
     for (const method of facts) expect(await outcome(client, method)).toBe('fetched');
     expect(await outcome(client, 'instruments')).toBe('fetched');
-    if (runsPython) expect(await pythonOutcomes(cache.url, 0)).toEqual(served);
+    if (runsPython) expect(await outcomesInPython(cache.url, 0)).toEqual(served);
   });
 
   it('a client rejects the response that the service built before it refused the fact, however young it is', async () => {

@@ -39,9 +39,9 @@ const maxBytes = 32 * 1024 * 1024;
 const transient = [429, 502, 503, 504];
 
 /**
- * Requests `/exports`. Retries if the service does not respond or is busy, and waits at least as long as `Retry-After`
- * states. Rejects with ExportFailure: `unreachable` after the time limit, `refused` if the address is not an
- * account-view service, and `damaged` for a response that is too large or not UTF-8.
+ * Requests `/exports`. Retries if the service does not respond or is busy: after the delay that `Retry-After` states, or
+ * else after a random delay whose maximum doubles. Rejects with ExportFailure: `unreachable` after the time limit,
+ * `refused` if the address is not an account-view service, and `damaged` for a response that is too large or not UTF-8.
  */
 export async function askExports(
   query: Readonly<Record<string, string>>,
@@ -53,9 +53,10 @@ export async function askExports(
   for (;;) {
     const outcome = await once(`${accountPaths.exports}?${new URLSearchParams(query)}`, options);
     if (outcome.kind !== 'nothing') return outcome;
-    const waitMs = Math.max(100 + backoff.next(), outcome.retryAfterMs);
+    const { retryAfterMs } = outcome;
+    const waitMs = retryAfterMs > 0 ? retryAfterMs : 100 + backoff.next();
     if (clock() - since + waitMs > giveUpMs) {
-      const later = outcome.retryAfterMs > 0 ? `; retry in ${outcome.retryAfterMs / 1000} s` : '';
+      const later = retryAfterMs > 0 ? `; retry in ${retryAfterMs / 1000} s` : '';
       throw new ExportFailure(
         'unreachable',
         `${outcome.why}; gave up: another attempt would exceed the limit of ${giveUpMs / 1000} s${later}`,

@@ -97,7 +97,7 @@ const expected = {
 const ofCutGzip = (name: string): string => (/^Node/.test(name) ? 'answer' : 'network unreachable');
 
 const runtimes: readonly [name: string, version: string, program: string, args: readonly string[]][] = [
-  ...[20, 22, 23, 24, 25, 26].map((major): [string, string, string, string[]] => [
+  ...[20, 21, 22, 23, 24, 25, 26].map((major): [string, string, string, string[]] => [
     `Node ${major}`,
     `node-${major}`,
     `node-${major}/bin/node`,
@@ -167,10 +167,10 @@ const main :Workerd.Worker = (modules = [${modules.join(', ')}], compatibilityDa
 });
 
 describe('the program', () => {
-  it.each([20, 22, 23, 24, 25, 26])('runs on Node %s, or names the versions that run it in one line', async (major) => {
+  it.each([20, 21, 22, 23, 24, 25, 26])('runs on Node %s, or names the versions that run it in one line', async (major) => {
     const needs = 'almanac: needs Node 22.19 or later of Node 22, or Node 24.6 or later; this is ';
     const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string };
     const refused = `${needs}${pinned(`node-${major}`)}`;
-    expect(await program(`node-${major}`)).toBe([20, 23].includes(major) ? refused : `almanac ${version}`);
+    expect(await program(`node-${major}`)).toBe([20, 21, 23].includes(major) ? refused : `almanac ${version}`);
   });
 });

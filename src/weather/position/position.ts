@@ -222,7 +222,9 @@ export class Progress {
     if (this.#bySeq && seq !== null && this.#state !== 'starting') {
       const seconds = Math.max(0, timeUs - this.#timeUs) / 1_000_000;
       if (seq - this.#value > jumpAtOnce + jumpPerSecond * seconds) return this.#implausible(timeUs);
-      if (this.#state === 'following') this.leftOut = seq - this.#value - 1;
+      // After a restart, a host may have compacted the numbers directly after the position too.
+      const isNext = this.#state === 'following' || (this.#state === 'resuming' && this.#sawAt);
+      if (isNext) this.leftOut = seq - this.#value - 1;
     }
     return this.#ahead({ seq, timeUs, key, creates });
   }

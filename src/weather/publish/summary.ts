@@ -232,7 +232,7 @@ function compaction(minutes: readonly Minute[]): string | null {
   const percent = Math.max(0.1, (old / watched) * 100).toFixed(1);
   return (
     `${percent} % of the observed time was read from history older than ${compactionHours} hours, which hosts compact, ` +
-    'or from history whose numbers have holes: creates and updates that were deleted or superseded since are missing from the counts of that time.'
+    'or from history whose numbers have holes: creates and updates that were deleted or superseded since may be missing from the counts of that time.'
   );
 }
 

@@ -195,10 +195,7 @@ describe('the windows of a track', () => {
     expect(track.take()).toMatchObject({ windows: [{ events: 3, malformed: unreadable, leftOut }], observed });
   });
 
-  test.each([
-    ['marks its window as compacted if the protocol hides no events', true, windowFlag.compacted],
-    ['proves nothing if the protocol hides events', false, 0],
-  ])('a number that is missing in a replay %s', (_, dense, compacted) => {
+  test.each([true, false])('mark a window as compacted if a replay lacks a number (hidden numbers: %s)', (dense) => {
     const track = new Track({ position: null, end: null, rate: 100, dense, clockUs: () => base + 60 * second });
     track.goLive(false);
     track.frame(facts(base, 7));
@@ -206,8 +203,21 @@ describe('the windows of a track', () => {
     track.resume();
     for (const [i, seq] of [7, 8, 11].entries()) track.frame(facts(base + i, seq));
     expect(track.take().windows.map(({ events, flags }) => [events, flags & windowFlag.compacted])).toEqual([
-      [2, compacted],
+      [2, windowFlag.compacted],
     ]);
+  });
+
+  test('mark the windows on both sides of the missing numbers, directly after the position too', () => {
+    const next = base + 60 * second;
+    const track = new Track({ position: null, end: null, rate: 1, clockUs: () => next + second });
+    track.goLive(false);
+    track.frame(facts(next - second, 7));
+    track.take();
+    track.resume();
+    track.frame(facts(next - second, 7));
+    track.frame(facts(next, 9));
+    const marked = track.take().windows.filter(({ flags }) => (flags & windowFlag.compacted) !== 0);
+    expect(marked.map(({ start }) => start).sort()).toEqual([base, next]);
   });
 
   test('are not flagged by consecutive numbers', () => {

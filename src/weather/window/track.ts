@@ -203,7 +203,7 @@ export class Track {
     if (verdict !== 'counted') return verdict === 'beyond_end' ? verdict : 'skipped';
     const window = this.#at(this.#progress.timeUs);
     window.resync += 1;
-    this.#leaveOut(window);
+    this.#leaveOut(window, window.start);
     if (!this.#progress.continuous) this.#progress.miss(Number.POSITIVE_INFINITY);
     return 'resync';
   }
@@ -227,19 +227,25 @@ export class Track {
     this.#replaying = false;
   }
 
-  /** Adds the numbers that the host omitted, minus the unreadable frames, which used numbers of the same sequence. */
-  #leaveOut(window: WindowDelta): void {
+  /**
+   * Adds the numbers that the host omitted before an event, minus the unreadable frames, which used numbers of the same
+   * sequence. `before` is the time of the event that precedes the omitted numbers.
+   */
+  #leaveOut(window: WindowDelta, before: number): void {
     const leftOut = Math.max(0, this.#progress.leftOut - this.#unread);
     this.#unread = 0;
     if (leftOut === 0) return;
     window.flags |= windowFlag.leftOut;
-    if (!this.#dense) return;
-    // This protocol hides no events, so every omitted number may be an unobserved event. A host compacts everything that
-    // precedes the start of a pass, whatever its age, so a replay shortly afterwards lacks recent events too.
+    // A host compacts everything that precedes the start of a pass, whatever its age, so a replay shortly afterwards
+    // lacks recent events too. They may belong to the minute of the event before the omitted numbers. The legacy
+    // protocol also hides numbers that are not events, which cannot be told from compacted ones.
     if (this.#replaying) {
       window.flags |= windowFlag.compacted;
+      if (before < window.start) this.#at(before).flags |= windowFlag.compacted;
       return;
     }
+    // On a live connection of this protocol, which hides no events, every omitted number may be an unobserved event.
+    if (!this.#dense) return;
     window.leftOut += leftOut;
     this.#progress.breakOff();
   }
@@ -296,7 +302,7 @@ export class Track {
     const placed = before !== null && timeUs < before - farBehindUs ? before : timeUs;
     const window = this.#at(placed);
     window.events += 1;
-    this.#leaveOut(window);
+    this.#leaveOut(window, before ?? placed);
     for (let i = 0; i < facts.metricCount; i += 1) countMetric(window, facts.metrics[i] ?? 0, placed);
     this.#watch(timeUs, before);
     if (this.#newConnection) {

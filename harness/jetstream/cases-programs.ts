@@ -1,4 +1,3 @@
-import { cpSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import {
   type Case,
@@ -10,20 +9,17 @@ import {
   stopInstruments,
   suspendInstruments,
 } from './case.ts';
+import { historyCases } from './cases-history.ts';
 import { emptyDisk, fillDisk, freeDisk } from './disk.ts';
 import type { Scene } from './scene.ts';
 
 const equal = 'equal';
 const gap = 'equal, or unobserved';
 
-function remove(folder: string): void {
-  rmSync(folder, { recursive: true });
-}
-
 /** Cases at a rate of events per second. */
-const rates: readonly Case[] = [10, 100, 300, 2_000].map((rate) => ({
-  ...{ name: `live, ${rate}/s`, expected: equal, options: { rate } },
-  act: () => seconds(12),
+const rates: readonly Case[] = [10, 100, 300, 2_000, 100_000].map((rate) => ({
+  ...{ name: rate === 100_000 ? 'live, as fast as the network can' : `live, ${rate}/s`, expected: equal },
+  ...{ options: { rate }, act: () => seconds(12) },
 }));
 
 const starts: readonly Case[] = [
@@ -210,131 +206,6 @@ async function drained(scene: Scene): Promise<void> {
   await seconds(8);
 }
 
-const histories: readonly Case[] = [
-  {
-    ...{ name: "Jetstream's directory lost", expected: gap, options: { rate: 50 } },
-    act: async (scene) => {
-      await seconds(6);
-      await replaceJetstream(scene, 'SIGTERM', remove);
-      await seconds(10);
-    },
-  },
-  {
-    ...{ name: 'Jetstream rolled back to an older copy', expected: gap, options: { rate: 50 } },
-    act: async (scene) => {
-      await seconds(3);
-      await rollBack(scene, () => seconds(8));
-      await seconds(8);
-    },
-  },
-  {
-    ...{
-      name: 'Jetstream rolled back while Almanac is stopped: a cursor in its future',
-      expected: gap,
-      options: { rate: 50 },
-    },
-    act: async (scene) => {
-      await seconds(3);
-      await rollBack(scene, async () => {
-        await seconds(8);
-        await stopInstruments(scene, 'stop');
-      });
-      startInstruments(scene);
-      await seconds(8);
-    },
-  },
-  {
-    ...{ name: 'a cursor of another instance, which is longer', expected: gap, options: { rate: 50, accounts: 400 } },
-    act: async (scene) => {
-      await seconds(3);
-      await stopInstruments(scene, 'stop');
-      await replaceJetstream(scene, 'SIGTERM', remove);
-      await seconds(12);
-      startInstruments(scene);
-      await seconds(8);
-    },
-  },
-  {
-    ...{ name: 'a cursor of another instance, which is shorter', expected: gap, options: { rate: 50, accounts: 10 } },
-    act: async (scene) => {
-      await seconds(15);
-      await stopInstruments(scene, 'stop');
-      await replaceJetstream(scene, 'SIGTERM', remove);
-      startInstruments(scene);
-      await seconds(8);
-    },
-  },
-  {
-    ...{ name: 'a cursor from before the lookback', expected: 'CursorTooOld, a gap', options: lookback('4s') },
-    act: async (scene) => {
-      await seconds(4);
-      await stopInstruments(scene, 'stop');
-      for (let round = 0; round < 3; round += 1) {
-        await replaceJetstream(scene, 'SIGTERM');
-        await seconds(4);
-      }
-      startInstruments(scene);
-      await seconds(8);
-    },
-  },
-  {
-    ...{ name: 'no lookback, Almanac restarted', expected: gap, options: lookback('0') },
-    act: async (scene) => {
-      await seconds(5);
-      await restartInstruments(scene, 'stop', 3);
-      await seconds(8);
-    },
-  },
-];
-
-function lookback(duration: string) {
-  return { rate: 50, startsLate: true, jetstreamArgs: ['--cursor-lookback', duration] };
-}
-
-/** Copies Jetstream's directory, and brings the copy back after `between`. */
-async function rollBack(scene: Scene, between: () => Promise<void>): Promise<void> {
-  const copy = join(scene.home, 'copy');
-  await replaceJetstream(scene, 'SIGTERM', (folder) => cpSync(folder, copy, { recursive: true }));
-  await between();
-  await replaceJetstream(scene, 'SIGTERM', (folder) => {
-    remove(folder);
-    cpSync(copy, folder, { recursive: true });
-  });
-}
-
-const compactions: readonly Case[] = [
-  {
-    name: 'replay across a compaction',
-    expected: 'some creates are gone, without a sign',
-    options: { rate: 100, jetstreamArgs: ['--compaction-interval', '2s'] },
-    act: async (scene) => {
-      await seconds(4);
-      await restartInstruments(scene, 'kill', 6);
-      await seconds(6);
-    },
-  },
-  {
-    name: 'replay across an early compaction after 10 deletions',
-    expected: 'some creates are gone, without a sign',
-    options: { rate: 100, jetstreamArgs: ['--compaction-tombstone-cap', '10'] },
-    act: async (scene) => {
-      await seconds(4);
-      await restartInstruments(scene, 'stop', 6);
-      await seconds(6);
-    },
-  },
-  {
-    name: 'Jetstream killed between compactions',
-    expected: gap,
-    options: { rate: 100, jetstreamArgs: ['--compaction-interval', '1s'] },
-    act: async (scene) => {
-      await seconds(6);
-      await replaceJetstream(scene, 'SIGKILL');
-      await seconds(10);
-    },
-  },
-];
-
 const disks: readonly Case[] = [
   {
     ...{
@@ -361,5 +232,5 @@ const disks: readonly Case[] = [
 /** Cases in which Almanac or Jetstream ends, is suspended or has another history. */
 export const programCases: readonly Case[] = [
   ...[...rates, ...starts, ...instruments, ...ends],
-  ...[...histories, ...compactions, ...disks],
+  ...[...historyCases, ...disks],
 ];

@@ -31,10 +31,13 @@ export async function runCases(files: Files, only: string, print: (line: string)
   return wrong;
 }
 
-function verdictOf({ problems, published, relay, leftOut }: SceneResult): string {
+function verdictOf({ problems, published, relay, leftOut, compacted }: SceneResult): string {
   if (problems.length > 0) return 'WRONG';
-  const less = leftOut === 0 ? '' : `, Jetstream leaves out ${leftOut}`;
-  return published + leftOut === relay ? `equal${less}` : `unobserved time${less}`;
+  const less = [
+    ...(leftOut === 0 ? [] : [`Jetstream leaves out ${leftOut}`]),
+    ...(compacted === 0 ? [] : [`${compacted} missing in minutes marked as compacted`]),
+  ];
+  return [published + leftOut + compacted === relay ? 'equal' : 'the rest unobserved', ...less].join(', ');
 }
 
 function lineOf(name: string, expected: string, result: SceneResult): string {

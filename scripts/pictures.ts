@@ -4,7 +4,8 @@
  * browser, so run this script only after a change to the pictured pages.
  *
  * `npm run pictures -- --cases DIR` instead draws every page with charts into a directory, at three widths, light and
- * dark: with a storm, with holes, with a refused fact, and an hour after the observation began.
+ * dark: with a storm, with holes, with a refused fact, and an hour after the observation began. The pages with a hole are
+ * also drawn in forced colours and as they are printed.
  */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -70,6 +71,17 @@ async function drawLooks(browser: Browser, url: string, path: string): Promise<v
   }
 }
 
+/** Draws a page in forced colours and for print. */
+async function drawMedia(browser: Browser, url: string, path: string): Promise<void> {
+  const page = await browser.newPage({ viewport: { width: 768, height: 900 }, colorScheme: 'dark' });
+  await page.emulateMedia({ forcedColors: 'active' });
+  await page.goto(url);
+  await page.screenshot({ path: `${path}-forced.png`, fullPage: true });
+  await page.emulateMedia({ forcedColors: 'none', media: 'print' });
+  await page.screenshot({ path: `${path}-print.png`, fullPage: true });
+  await page.close();
+}
+
 /** Writes an archive of a year with gaps of an hour to 30 hours. */
 function writeYear(root: string): void {
   const now = Date.now();
@@ -92,6 +104,7 @@ async function drawCases(browser: Browser, folder: string): Promise<void> {
   const artifacts = artifactFolder();
   const archive = mkdtempSync(join(tmpdir(), 'almanac-pictures-'));
   writeYear(archive);
+  const month = new Date(Date.now() - 40 * 86_400_000).toISOString().slice(0, 7);
   const server = await startServer(['facts', '--port', '0', '--artifacts', artifacts.path, '--archive', archive]);
   try {
     for (const name of [...Object.keys(chartCases), 'refused']) {
@@ -106,11 +119,16 @@ async function drawCases(browser: Browser, folder: string): Promise<void> {
       artifacts.put(artifactNames.labelsHours, files.labels);
       await drawLooks(browser, `${server.url}/`, join(folder, `front-${name}`));
       await drawLooks(browser, `${server.url}/hours/24`, join(folder, `hours-24-${name}`));
+      if (name === 'hole' || name === 'refused') {
+        await drawLooks(browser, `${server.url}/archive`, join(folder, `archive-${name}`));
+        await drawLooks(browser, `${server.url}/months/${month}`, join(folder, `month-${name}`));
+      }
+      if (name === 'hole') {
+        await drawMedia(browser, `${server.url}/`, join(folder, 'front'));
+        await drawMedia(browser, `${server.url}/archive`, join(folder, 'archive'));
+      }
       console.log(`${name}: drawn`);
     }
-    const month = new Date(Date.now() - 40 * 86_400_000).toISOString().slice(0, 7);
-    await drawLooks(browser, `${server.url}/archive`, join(folder, 'archive'));
-    await drawLooks(browser, `${server.url}/months/${month}`, join(folder, 'month'));
   } finally {
     await server.stop();
     artifacts.remove();

@@ -133,10 +133,13 @@ function rounded(value: number | null): number | null {
 
 /** Returns the start of each hour that is due in the archive but not reported there as fully observed. */
 function gapHours(day: string, sums: ArchivedSums | null, now: number): number[] {
+  // Most days of a year are whole.
+  if (sums?.wholeHours.length === 24) return [];
   const whole = new Set(sums?.wholeHours);
+  const midnight = Date.parse(day);
   const gaps: number[] = [];
   for (let hour = 0; hour < 24; hour += 1) {
-    const start = Date.parse(day) + hour * hourMs;
+    const start = midnight + hour * hourMs;
     if (start + hourMs + dueAfterMs <= now && !whole.has(hour)) gaps.push(start);
   }
   return gaps;

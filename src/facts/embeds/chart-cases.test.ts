@@ -51,7 +51,7 @@ const csvOf = (file: string): string[][] =>
 
 /** Returns the function from a vertical position to a value, which the picture's ticks determine. */
 function scaleOf(html: string): (y: number) => number {
-  const ticks = [...html.matchAll(/<text y="([\d.]+)%" dy="-3">([\d.,]+)/g)].map(([, y, text = '']) => ({
+  const ticks = [...html.matchAll(/<text x="-6" y="([\d.]+)%" dy="4">([\d.,]+)/g)].map(([, y, text = '']) => ({
     y: (Number(y) / 80) * plotHeight,
     value: Number(text.replaceAll(',', '')),
   }));
@@ -188,8 +188,10 @@ it('a refused fact draws nothing, and the page, the image and the file state tha
 
 it('a glance tells when the network was busiest and when it was not observed', () => {
   const storm = sectionOf(served('storm').text('/'), 'hours-weather');
-  expect(storm).toMatch(/>busiest: \d+ Nov \d\d:00<\/text>/);
+  expect(storm).toMatch(/>busiest: <\/tspan>\d+ Nov \d\d:00<\/text>/);
   expect(pathOf(storm, 'plot-above')).toMatch(/^M694\.4,-4h83\.\d$/);
   const hole = sectionOf(served('hole').text('/'), 'hours-weather');
+  expect(hole).toContain('>not observed: </tspan>19 Nov 04:00 – 06:00</text>');
+  expect(served('hole').text('/charts/events.svg')).toContain('>not observed: 19 Nov 04:00 – 06:00</text>');
   expect(hole).toMatch(/Not observed: 19 Nov 04:00 to 19 Nov 06:00 \(nothing arrived from the host\)\./);
 });

@@ -153,7 +153,9 @@ test('the line, the table and the CSV file agree with the hours file, hour by ho
   const csv = facts.text('/charts/events.csv').trimEnd().split('\r\n').slice(1);
   const points = pathPoints(pathOf(html, 'line-weather'));
   const [, highest = 0, top = 0] =
-    /y="([\d.]+)%" dy="-3">([\d,.]+) per second/.exec(html)?.map((text) => Number(text.replace(',', ''))) ?? [];
+    [...html.matchAll(/<text x="-6" y="([\d.]+)%" dy="4">([\d,.]+)/g)]
+      .at(-1)
+      ?.map((text) => Number(text.replace(',', ''))) ?? [];
   const zero = 200;
   for (const [at, { start, events, observed_seconds: seconds }] of series.hours.entries()) {
     const rate = events === null ? null : events / seconds;
@@ -297,7 +299,7 @@ test('hours outside their usual range are marked on the picture, counted in its 
     ...Array<string>(57).fill(''),
     ...Array<string>(7).fill(', busier'),
   ]);
-  expect(html).toContain('>busiest: 20 Nov 11:00</text>');
+  expect(html).toContain('>busiest: </tspan>20 Nov 11:00</text>');
 });
 
 test('the charts of labels draw applications above and removals below zero, on one scale', () => {

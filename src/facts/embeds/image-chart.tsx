@@ -1,3 +1,4 @@
+import { holeLabels } from '../../web/chart/hole-labels.ts';
 import { type ChartLayout, layChart, plotHeight, plotWidth } from '../../web/chart/layout.ts';
 import { tickText } from '../../web/chart/time-chart.tsx';
 import { formatsOf } from '../../web/language/formats.ts';
@@ -56,6 +57,11 @@ export function ImageChart({ chart, x, y, width }: ImageChartProps) {
         ))}
         <Texts layout={layout} unit={chart.unit} scale={scale} />
         <Peak layout={layout} chart={chart} scale={scale} />
+        {holeLabels(layout.holes, binLength(chart), formats).map((label) => (
+          <Text key={label.time} x={label.x * scale} y={height - 5} anchor={label.anchor}>
+            {`${label.words}${label.time}`}
+          </Text>
+        ))}
         <Unseen x={0} y={height + strip.gap} width={known} height={strip.height} />
       </g>
       <g transform={`translate(${x},${y + height + strip.gap}) scale(${scale},${strip.height / plotHeight})`}>
@@ -63,6 +69,11 @@ export function ImageChart({ chart, x, y, width }: ImageChartProps) {
       </g>
     </>
   );
+}
+
+function binLength({ series: { bins } }: PageChart): number {
+  const first = bins[0];
+  return first === undefined ? 0 : first.end - first.start;
 }
 
 function shapes(layout: ChartLayout, paint: string) {

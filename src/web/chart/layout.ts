@@ -47,7 +47,7 @@ export interface ChartLayout {
   readonly above: string;
   /** Marks of the periods whose value is below its usual range. */
   readonly below: string;
-  /** The highest value; null if no value is above zero. */
+  /** The highest value; null if no value is above zero, or if only one is known. */
   readonly peak: { readonly x: number; readonly y: number; readonly bin: Bin } | null;
   /** Width of a bar, in units of the drawing. */
   readonly barWidth: number;
@@ -304,7 +304,8 @@ function marksPath(bins: readonly Bin[], x: TimeScale, height: number): string {
 
 function peakPoint(series: TimeSeries, x: TimeScale, y: ValueScale): ChartLayout['peak'] {
   const bin = peakOf(series);
-  if (!bin) return null;
+  // One period is the highest of none.
+  if (!bin || series.bins.filter(({ value }) => value !== null).length < 2) return null;
   const end = Math.min(bin.end, Math.max(bin.start, series.through));
   return { x: tenths(x((bin.start + end) / 2)), y: tenths(y(bin.value ?? 0)), bin };
 }
@@ -330,6 +331,10 @@ function timeTicks(x: TimeScale): TimeTick[] {
     (every?.range(start, end) ?? []).map((at) => ({ x: tenths(x(at)), at: at.getTime(), form, isMinor }));
   if (length > 100 * day) return ticks(utcMonth, 'month', false);
   if (length > 8 * day) return ticks(utcMonday, 'day', false);
+  if (length < 2 * day) {
+    const sixths = ticks(utcHour.every(6) as CountableTimeInterval | null, 'hour', false);
+    return sixths.map((tick) => ((tick.at / hour) % 24 === 0 ? { ...tick, form: 'day' } : tick));
+  }
   const noons = ticks(utcHour.every(12) as CountableTimeInterval | null, 'hour', true);
   return [...ticks(utcDay, 'day', false), ...noons.filter(({ at }) => (at / hour) % 24 !== 0)];
 }

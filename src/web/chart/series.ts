@@ -62,8 +62,9 @@ export function observedParts(
   const last = Math.min(end, through);
   const parts: { start: number; end: number }[] = [];
   let from = start;
-  for (const hole of holes.toSorted((a, b) => a.start - b.start)) {
-    if (hole.end <= from || hole.start >= last) continue;
+  const own = holes.filter((hole) => hole.end > start && hole.start < last);
+  for (const hole of own.sort((a, b) => a.start - b.start)) {
+    if (hole.end <= from) continue;
     if (hole.start > from) parts.push({ start: from, end: hole.start });
     from = Math.max(from, hole.end);
   }

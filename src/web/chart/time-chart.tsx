@@ -2,6 +2,7 @@ import { microsFromMillis } from '../../contract/timestamp.ts';
 import { percent } from '../bar.tsx';
 import { Hatch } from '../hatch.tsx';
 import type { Formats } from '../language/formats.ts';
+import { type HoleLabel, holeLabels } from './hole-labels.ts';
 import { type ChartLayout, type DrawnHole, layChart, plotHeight, plotWidth, type TimeTick } from './layout.ts';
 import type { Bin, TimeSeries } from './series.ts';
 
@@ -36,7 +37,7 @@ export function TimeChart({ series, unit, summary, formats, titleOf, peakText }:
   const layout = layChart(series);
   const hatch = `${series.id}-hatch`;
   return (
-    <svg class="plot" role="img" aria-label={summary} overflow="visible">
+    <svg class="plot" role="img" aria-label={summary}>
       <defs>
         <Hatch id={hatch} />
       </defs>
@@ -57,6 +58,9 @@ export function TimeChart({ series, unit, summary, formats, titleOf, peakText }:
         <HoleMark key={`${hole.start} ${hole.reason}`} hole={hole} hatch={hatch} />
       ))}
       <ValueTexts layout={layout} unit={unit} formats={formats} />
+      {holeLabels(layout.holes, lengthOf(series), formats).map((label) => (
+        <HoleText key={label.time} label={label} />
+      ))}
       {peakText === undefined || layout.peak === null ? null : (
         <PeakMark peak={layout.peak} text={peakText(layout.peak.bin)} />
       )}
@@ -95,32 +99,34 @@ function Titles({ series: { bins, through }, titleOf }: { series: TimeSeries; ti
 function Stretched({ children }: { children: preact.VNode<{ d: string }>[] }) {
   return (
     // biome-ignore lint/a11y/noSvgWithoutTitle: the picture that contains this part has the text alternative
-    <svg
-      width="100%"
-      height={percent(plotShare)}
-      viewBox={`0 0 ${plotWidth} ${plotHeight}`}
-      preserveAspectRatio="none"
-      overflow="visible"
-    >
+    <svg width="100%" height={percent(plotShare)} viewBox={`0 0 ${plotWidth} ${plotHeight}`} preserveAspectRatio="none">
       {children.filter(({ props }) => props.d !== '')}
     </svg>
   );
 }
 
+/** Writes the values of the ticks to the left of the plot, where the page leaves room for them, and the unit into it. */
 function ValueTexts({ layout: { values }, unit, formats }: { layout: ChartLayout; unit: string; formats: Formats }) {
   return (
     <g class="plot-text">
-      {values.map(({ y, value }, at) => (
-        <text key={y} y={percent(heightOf(y))} dy={-3}>
-          {at === values.length - 1 ? `${formats.axisValue(value)} ${unit}` : formats.axisValue(value)}
+      <g class="plot-values">
+        {values.map(({ y, value }) => (
+          <text key={y} x={-6} y={percent(heightOf(y))} dy={4}>
+            {formats.axisValue(value)}
+          </text>
+        ))}
+      </g>
+      {values.length === 0 ? null : (
+        <text x={3} y={percent(heightOf(values.at(-1)?.y ?? 0))} dy={-4}>
+          {unit}
         </text>
-      ))}
+      )}
     </g>
   );
 }
 
 /** Maximum length of a text that is drawn next to the peak, as a part of the picture's width. */
-const peakRoom = 0.3;
+const peakRoom = 0.4;
 /** Part of the picture's width that the text of the highest tick may cover. */
 const tickRoom = 0.18;
 
@@ -138,10 +144,37 @@ function PeakMark({ peak: { x, y }, text }: { peak: NonNullable<ChartLayout['pea
         dy={x < tickRoom * plotWidth ? 16 : -4}
         text-anchor={isLeft ? 'start' : 'end'}
       >
-        {text}
+        <Wide>{text.slice(0, text.indexOf(': ') + 2)}</Wide>
+        {text.slice(text.indexOf(': ') + 2)}
       </text>
     </>
   );
+}
+
+/** Part of a text for which a narrow picture has no room. */
+function Wide({ children }: { children: string }) {
+  return <tspan class="plot-wide">{children}</tspan>;
+}
+
+/** Writes next to a hole, at the lower end of the plot, when it was. */
+function HoleText({ label: { x, anchor, words, time, isFirst } }: { label: HoleLabel }) {
+  return (
+    <text
+      class={`plot-text plot-when${isFirst ? '' : ' plot-wide'}`}
+      x={percent(shareOf(x))}
+      y={percent(plotShare)}
+      dy={-5}
+      text-anchor={anchor}
+    >
+      <Wide>{words}</Wide>
+      {time}
+    </text>
+  );
+}
+
+/** Returns the length of a chart's periods. */
+function lengthOf({ bins: [first] }: TimeSeries): number {
+  return first === undefined ? 0 : first.end - first.start;
 }
 
 /** Draws a hole with its reason: as a tooltip, and as text where there is room. */

@@ -1,0 +1,68 @@
+import { describe, expect, it } from 'vitest';
+import { formatsOf } from '../language/formats.ts';
+import { holeLabels } from './hole-labels.ts';
+import { layChart } from './layout.ts';
+import type { TimeSeries } from './series.ts';
+
+const [hour, day] = [3_600_000, 86_400_000];
+const start = Date.parse('2026-11-18T00:00:00Z');
+
+/** Returns the labels of holes that are given in periods of a chart. */
+function labelsOf(holes: readonly (readonly [from: number, to: number])[], { count = 72, length = hour } = {}) {
+  const bins = Array.from({ length: count }, (_, at) => ({
+    ...{ start: start + at * length, end: start + (at + 1) * length, value: 1, observed: 1, reason: null },
+  }));
+  const series: TimeSeries = {
+    ...{ id: 'x', shape: 'line', paint: 'weather', bins, through: start + count * length },
+    holes: holes.map(([from, to]) => ({ start: start + from * length, end: start + to * length, reason: 'r' })),
+  };
+  return holeLabels(layChart(series).holes, length, formatsOf('en'));
+}
+
+describe('holeLabels', () => {
+  it('states when a hole was, next to it on the side with more room', () => {
+    expect(labelsOf([[5, 7]])).toEqual([
+      { x: 104.2, anchor: 'start', words: 'not observed: ', time: '18 Nov 05:00 – 07:00', isFirst: true },
+    ]);
+    expect(labelsOf([[60, 72]])).toEqual([
+      { x: 826.3, anchor: 'end', words: 'not observed: ', time: '20 Nov 12:00 – 21 Nov 00:00', isFirst: true },
+    ]);
+  });
+
+  it('names the days of a chart of days', () => {
+    const times = (holes: readonly (readonly [number, number])[]) =>
+      labelsOf(holes, { count: 30, length: day }).map(({ time }) => time);
+    expect(times([[3, 4]])).toEqual(['21 Nov']);
+    expect(times([[3, 5]])).toEqual(['21 Nov – 22 Nov']);
+  });
+
+  it('joins holes that less than a period separates, and says that the time was observed in part', () => {
+    const hours = Array.from({ length: 24 }, (_, at) => [24 + at, 24.4 + at] as const);
+    expect(labelsOf(hours)).toEqual([
+      expect.objectContaining({ words: 'partly not observed: ', time: '19 Nov 00:00 – 23:24' }),
+    ]);
+    expect(
+      labelsOf([
+        [30, 31],
+        [31, 33],
+      ]),
+    ).toEqual([expect.objectContaining({ words: 'not observed: ', time: '19 Nov 06:00 – 09:00' })]);
+  });
+
+  it('labels the longest of several holes, and others only where no label is yet', () => {
+    const labels = labelsOf([
+      [2, 4],
+      [8, 11],
+      [60, 61],
+    ]);
+    expect(labels.map(({ time, isFirst }) => [time, isFirst])).toEqual([
+      ['18 Nov 08:00 – 11:00', true],
+      ['20 Nov 12:00 – 13:00', false],
+    ]);
+  });
+
+  it('labels no hole that has room for its reason', () => {
+    expect(labelsOf([[0, 71]])).toEqual([]);
+    expect(labelsOf([])).toEqual([]);
+  });
+});

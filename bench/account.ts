@@ -13,7 +13,7 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { begin, readOnWhole, takeSnapshot } from '../src/account/export/exports.ts';
+import { begin, readExport, takeSnapshot } from '../src/account/export/exports.ts';
 import { rememberManifests } from '../src/account/export/manifest.ts';
 import { openSqliteReader } from '../src/store/sqlite/read/reader.ts';
 import { openSqliteWriter } from '../src/store/sqlite/write/writer.ts';
@@ -160,7 +160,7 @@ async function measureStore(): Promise<void> {
     const started = performance.now();
     const processor = process.cpuUsage();
     for (let terminal = false; !terminal; ) {
-      const read = await readOnWhole(reader, taken.snapshot, progress, 500);
+      const read = await readExport(reader, { snapshot: taken.snapshot, from: progress, limit: 500, now: null });
       if (read.kind === 'refused') throw new Error(read.code);
       ({ progress, terminal } = read);
     }

@@ -1,11 +1,20 @@
 import { describe, expect, it, test } from 'vitest';
 import { account, fill, folderInTest, labelNo, writerInTest } from '../../../harness/accounts/account.ts';
+import type { AccountRow } from '../../contract/account.ts';
 import { microsFromMillis } from '../../contract/timestamp.ts';
 import type { Frontier } from '../../store/port.ts';
 import { day, micros } from '../../store/time.ts';
 import { markOf } from '../cursor/cursor.ts';
-import type { Snapshot } from '../query/snapshot.ts';
-import { assertSnapshotReceived, begin, type ReadRows, readOnWhole, takeSnapshot, whyGone } from './exports.ts';
+import type { Progress, Snapshot } from '../query/snapshot.ts';
+import {
+  assertSnapshotReceived,
+  begin,
+  type ReadRows,
+  type RowsQuery,
+  readExport,
+  takeSnapshot,
+  whyGone,
+} from './exports.ts';
 
 const createdAt = 20_000 * 86_400_000 + 43_200_000;
 const bounds = { maxExportRows: 1_000, pageRows: 2, ttlMs: 60_000 };
@@ -23,16 +32,24 @@ async function snapshotWith(filters: Snapshot['filters'] = {}) {
 
 const written = { text: '{}', digest: Buffer.alloc(32) };
 
+function asked(snapshot: Snapshot, from: Progress, limit: number): RowsQuery {
+  return { snapshot, from, limit, now: null };
+}
+
+function rowsOf({ rows }: ReadRows): readonly unknown[] {
+  return JSON.parse(`[${Buffer.from(rows).toString()}]`) as unknown[];
+}
+
 test('an export continues after pages without a matching row, and returns every matching row once', async () => {
   const { store, snapshot } = await snapshotWith({ value: 'value-99' });
   let progress = begin(written);
-  const pages: (readonly string[])[] = [];
+  const pages: (readonly unknown[])[] = [];
   for (let terminal = false; !terminal; ) {
-    const read: Awaited<ReturnType<typeof readOnWhole>> = await readOnWhole(store, snapshot, progress, 2);
+    const read: Awaited<ReturnType<typeof readExport>> = await readExport(store, asked(snapshot, progress, 2));
     if (read.kind !== 'read') throw new Error(read.kind);
     if (!read.terminal) expect(read.progress.position).toBeGreaterThan(progress.position ?? 0);
     ({ progress, terminal } = read satisfies ReadRows);
-    pages.push(read.rows);
+    pages.push(rowsOf(read));
   }
   // Each page reads at most 32 rows.
   expect(pages.map((page) => page.length)).toEqual([0, 0, 0, 1]);
@@ -44,11 +61,34 @@ test('the row count on the last page of an export includes the rows of all pages
   const { store, snapshot } = await snapshotWith();
   let progress = begin(written);
   for (let terminal = false; !terminal; ) {
-    const read: Awaited<ReturnType<typeof readOnWhole>> = await readOnWhole(store, snapshot, progress, 30);
+    const read: Awaited<ReturnType<typeof readExport>> = await readExport(store, asked(snapshot, progress, 30));
     if (read.kind !== 'read') throw new Error(read.kind);
     ({ progress, terminal } = read);
   }
   expect(progress.count).toBe(rows);
+});
+
+test('an export page ends with the row that reaches 512 KiB, and the next page continues after it', async () => {
+  const store = writerInTest(folderInTest(), microsFromMillis(createdAt) - day / 2);
+  const exp = 'x'.repeat(14_000);
+  const observations = Array.from({ length: 40 }, (_, n) => ({
+    label: { ...labelNo(n), uri: account, exp },
+    signature: 'unverified' as const,
+  }));
+  await store.append({ at: micros(microsFromMillis(createdAt) - day / 4), observations, refusals: [], positions: [] });
+  const query = { account, asked: { kind: 'days' as const, days: 7 as const }, filters: {} };
+  const taken = await takeSnapshot(store, query, createdAt, bounds);
+  if (taken.kind !== 'taken') throw new Error(taken.kind);
+  const first = await readExport(store, asked(taken.snapshot, begin(written), 500));
+  if (first.kind !== 'read') throw new Error(first.kind);
+  const second = await readExport(store, asked(taken.snapshot, first.progress, 500));
+  if (second.kind !== 'read') throw new Error(second.kind);
+  expect([first, second].map(({ terminal, progress }) => [terminal, progress.count])).toEqual([
+    [false, 37],
+    [true, 40],
+  ]);
+  const values = [...rowsOf(first), ...rowsOf(second)].map((row) => (row as AccountRow).value);
+  expect(values).toEqual(observations.map(({ label }) => label.val));
 });
 
 test('an export excludes rows accepted after its creation', async () => {
@@ -57,7 +97,7 @@ test('an export excludes rows accepted after its creation', async () => {
   const label = labelNo(1_000);
   const at = micros(snapshot.frontier);
   await store.append({ at, observations: [{ label, signature: 'unverified' }], refusals: [], positions: [] });
-  const read = await readOnWhole(store, snapshot, begin(written), 500);
+  const read = await readExport(store, asked(snapshot, begin(written), 500));
   expect(read).toMatchObject({ kind: 'read', terminal: true, progress: { count: rows } });
 });
 
@@ -82,7 +122,7 @@ test('an export page is refused if rows were purged while it was read', async ()
       return read;
     },
   };
-  expect(await readOnWhole(removing, snapshot, begin(written), 500)).toMatchObject({ code: 'snapshot_expired' });
+  expect(await readExport(removing, asked(snapshot, begin(written), 500))).toMatchObject({ code: 'snapshot_expired' });
 });
 
 const primary: Frontier = { generationId: 'g', floor: micros(0), end: micros(10), observedThrough: null, revision: 3 };

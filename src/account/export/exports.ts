@@ -5,10 +5,10 @@ import type { AccountInterval, Frontier } from '../../store/port.ts';
 import { day, type Interval, micros } from '../../store/time.ts';
 import { markOf } from '../cursor/cursor.ts';
 import { partsInOneTurn, partsInTurns, type Turns } from '../query/account-parts.ts';
-import type { AccountStore } from '../query/account-store.ts';
+import type { AccountStore, RowStore } from '../query/account-store.ts';
 import { type AskedQuery, availableWindow, clipInterval, wantedInterval, windowDays } from '../query/query.ts';
 import { assertAskedReceived, assertReceived, readingTime } from '../query/received.ts';
-import { nextDigest, rowOf, storeFilter } from '../query/row.ts';
+import { RowChain, rowText, storeFilter } from '../query/row.ts';
 import type { Progress, Snapshot } from '../query/snapshot.ts';
 import type { Manifests, WrittenManifest } from './manifest.ts';
 
@@ -156,40 +156,54 @@ export function begin({ digest }: WrittenManifest): Progress {
   return { position: null, count: 0, digest };
 }
 
+/** The next rows of an export to be read. */
+export interface RowsQuery {
+  readonly snapshot: Snapshot;
+  readonly from: Progress;
+  /** Maximum number of rows. */
+  readonly limit: number;
+  /** Time of the request, in milliseconds since 1970; null if the request has already checked the snapshot. */
+  readonly now: number | null;
+}
+
 /** Rows of an export in order of acceptance, and the progress after the last row. */
 export interface ReadRows {
-  /** Rows as canonical JSON. */
-  readonly rows: readonly string[];
+  readonly kind: 'read';
+  /** Rows as canonical JSON, separated by commas. */
+  readonly rows: Uint8Array;
   readonly progress: Progress;
   /** True if no rows follow. */
   readonly terminal: boolean;
 }
 
+/** Size of the rows in bytes after which no further row is read at once. */
+const maxRowsBytes = 512 * 1024;
+
 /** Reads up to `limit` further rows of an export. Returns fewer rows if few of the rows match the filters. */
-async function readOn(store: AccountStore, snapshot: Snapshot, from: Progress, limit: number): Promise<ReadRows> {
+async function readOn(store: RowStore, { snapshot, from, limit }: RowsQuery): Promise<ReadRows> {
   const { account, start } = snapshot;
   const end = micros(Math.min(snapshot.end, snapshot.frontier));
-  const rows: string[] = [];
-  let { position, count, digest } = from;
-  if (end <= start) return { rows, progress: from, terminal: true };
+  const chain = new RowChain(from.digest);
+  if (end <= start) return { kind: 'read', rows: chain.rows, progress: from, terminal: true };
   const read = await store.readAccount({
     account,
     start,
     end,
     order: 'oldest',
-    after: position,
+    after: from.position,
     limit,
     filter: storeFilter(snapshot.filters),
     passes: limit * passedPerRow,
   });
-  for (const observation of read.rows) {
-    const row = JSON.stringify(rowOf(observation));
-    rows.push(row);
-    digest = nextDigest(digest, row);
-    count += 1;
+  let next = read.next;
+  for (const [n, observation] of read.rows.entries()) {
+    chain.add(rowText(observation));
+    if (chain.rows.length < maxRowsBytes || n === read.rows.length - 1) continue;
+    next = observation.observedAt;
+    break;
   }
-  position = read.next ?? position;
-  return { rows, progress: { position, count, digest }, terminal: read.next === null };
+  const progress = { position: next ?? from.position, count: from.count + chain.count, digest: chain.digest };
+  return { kind: 'read', rows: chain.rows, progress, terminal: next === null };
 }
 
 const gone: ExportRefusal = { kind: 'refused', code: 'snapshot_expired' };
@@ -207,17 +221,15 @@ export async function whyGone(store: AccountStore, snapshot: Snapshot, now: numb
 }
 
 /**
- * Reads further rows like `readOn`. Returns a refusal if rows were purged during the read, because rows of the export
- * could be missing.
+ * Reads further rows like `readOn`, after checking the snapshot like `whyGone`. Returns a refusal if rows were purged
+ * during the read, because rows of the export could be missing.
  */
-export async function readOnWhole(
-  store: AccountStore,
-  snapshot: Snapshot,
-  from: Progress,
-  limit: number,
-): Promise<({ readonly kind: 'read' } & ReadRows) | ExportRefusal> {
-  const read = await readOn(store, snapshot, from, limit);
-  return (await isCurrent(store, snapshot)) ? { kind: 'read', ...read } : gone;
+export async function readExport(store: RowStore, query: RowsQuery): Promise<ReadRows | ExportRefusal> {
+  const { snapshot, now } = query;
+  const refused = now === null ? null : await whyGone(store, snapshot, now);
+  if (refused) return refused;
+  const read = await readOn(store, query);
+  return (await isCurrent(store, snapshot)) ? read : gone;
 }
 
 async function isCurrent(store: AccountStore, snapshot: Snapshot): Promise<boolean> {

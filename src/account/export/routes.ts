@@ -8,7 +8,7 @@ import type { Cursor, Snapshot } from '../query/snapshot.ts';
 import { patiently } from '../reading/reading-pool.ts';
 import { accountCommonHeaders, accountError } from '../replies.ts';
 import type { AccountReply, AccountRequest, AccountRoute, AccountServices } from '../route.ts';
-import { begin, createExport, type ExportRefusal, readOnWhole, tooLarge, whyGone } from './exports.ts';
+import { begin, createExport, type ExportRefusal, tooLarge, whyGone } from './exports.ts';
 import type { WrittenManifest } from './manifest.ts';
 
 /** Creates the route `GET /exports`, which creates an export or returns one of its pages. */
@@ -40,12 +40,9 @@ async function page(
   { cursor: { snapshot, progress: from } }: AskedCursor<'export'>,
 ): Promise<AccountReply> {
   const found = await read(request, snapshot.account, async (store) => {
-    const gone = await whyGone(store, snapshot, request.now);
-    if (gone) return gone;
-    const manifest = await manifests.of(store, snapshot);
     const limit = Math.min(snapshot.pageRows, bounds.pageRows);
-    const read = await readOnWhole(store, snapshot, from, limit);
-    return read.kind === 'refused' ? read : ({ ...read, manifest } as const);
+    const read = await store.readExport({ snapshot, from, limit, now: request.now });
+    return read.kind === 'refused' ? read : ({ ...read, manifest: await manifests.of(store, snapshot) } as const);
   });
   if (found.kind === 'refused') return refusal(found);
   const { manifest, rows, progress, terminal } = found;
@@ -53,7 +50,7 @@ async function page(
     ? { next_cursor: null, terminal, count: progress.count, content_sha256: progress.digest.toString('hex') }
     : { next_cursor: cursors.seal({ kind: 'export', snapshot, progress }), terminal };
   // Send the same serialized rows that the digest covers.
-  return written(`{"manifest":${manifest.text},"rows":[${rows.join(',')}],${JSON.stringify(end).slice(1)}`);
+  return written(`{"manifest":${manifest.text},"rows":[`, rows, `],${JSON.stringify(end).slice(1)}`);
 }
 
 /**
@@ -70,8 +67,10 @@ function turnsOf({ read }: AccountServices, request: AccountRequest, account: st
   };
 }
 
-function written(text: string): AccountReply {
-  return withBody(200, jsonType, Buffer.from(text), accountCommonHeaders);
+/** Returns a response whose body consists of the given parts. */
+function written(...parts: readonly (string | Uint8Array)[]): AccountReply {
+  const body = Buffer.concat(parts.map((part) => (typeof part === 'string' ? Buffer.from(part) : part)));
+  return withBody(200, jsonType, body, accountCommonHeaders);
 }
 
 /** Fields that follow the rows of a page. */
@@ -118,6 +117,8 @@ function withoutCursor(search: string): 'invalid_cursor' | 'unknown_parameter' {
   return parseParameters(search)?.size === 0 ? 'invalid_cursor' : 'unknown_parameter';
 }
 
+const comma = Buffer.from(',');
+
 async function* documentOf(
   services: AccountServices,
   request: AccountRequest,
@@ -131,15 +132,16 @@ async function* documentOf(
     const from = progress;
     // Read one chunk per turn, so that a slow client does not occupy a reading process while it receives the chunk.
     const turn = () =>
-      services.read(request, snapshot.account, (store) => readOnWhole(store, snapshot, from, maxChunkRows));
+      services.read(request, snapshot.account, (store) =>
+        store.readExport({ snapshot, from, limit: maxChunkRows, now: null }),
+      );
     const read = await patiently(turn, request.gone);
     // Abort the connection: after the headers have been sent, only an aborted connection shows the client that the
     // document is incomplete.
     if (read.kind === 'refused') throw new SnapshotGone();
     ({ progress, terminal } = read);
     if (read.rows.length > 0) {
-      const rows = read.rows.join(',');
-      const bytes = Buffer.from(before > 0 ? `,${rows}` : rows);
+      const bytes = before > 0 ? Buffer.concat([comma, read.rows]) : Buffer.from(read.rows);
       services.sent(request, bytes.length);
       yield bytes;
     }

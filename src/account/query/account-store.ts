@@ -1,10 +1,9 @@
 import type { StoreReader } from '../../store/port.ts';
 
-/** Names of the store methods that the account surface uses. Reading processes accept only these methods and `view`. */
+/** Names of the store methods that a reading process executes for the serving process. */
 export const accountStoreMethods = [
   'epoch',
   'frontier',
-  'readAccount',
   'accountIntervals',
   'tallyAccount',
   'busyAccounts',
@@ -17,8 +16,10 @@ export const accountStoreMethods = [
   'purges',
   'spaceRemoval',
 ] as const satisfies readonly (keyof StoreReader)[];
-/** Name of a store method that the account surface uses. */
+/** Name of a store method that a reading process executes for the serving process. */
 export type AccountStoreMethod = (typeof accountStoreMethods)[number];
 
-/** Part of the store reader that the account surface uses. */
+/** Part of the store reader that the serving process uses, through a reading process. */
 export type AccountStore = Pick<StoreReader, AccountStoreMethod>;
+/** Part of the store reader that the account surface uses in a reading process, which alone reads rows. */
+export type RowStore = AccountStore & Pick<StoreReader, 'readAccount'>;

@@ -6,7 +6,7 @@ import { canonicalJson } from '../../contract/encodings.ts';
 import type { Observation } from '../../store/port.ts';
 import { targetOf } from '../../store/subject.ts';
 import { micros } from '../../store/time.ts';
-import { firstDigest, nextDigest, rowOf, storeFilter } from './row.ts';
+import { firstDigest, RowChain, rowOf, rowText, storeFilter } from './row.ts';
 
 const labeler = 'did:plc:ar7c4by46qjdydhdevvrndac';
 const account = 'did:plc:ewvi7nxzyoun6zhxrhs64oiz';
@@ -49,10 +49,17 @@ describe('the row of an observation', () => {
     const optional = fc.record({ cid: texts, exp: texts, neg: fc.boolean() }, { requiredKeys: [] });
     fc.assert(
       fc.property(texts, optional, (val, more) => {
-        const row = rowOf(observation({ val, ...more } as Partial<Observation['label']>));
-        expect(JSON.stringify(row)).toBe(canonicalJson(row));
+        const observed = observation({ val, uri: `at://${account}/${val}`, ...more } as Partial<Observation['label']>);
+        expect(rowText(observed)).toBe(canonicalJson(rowOf(observed)));
       }),
     );
+  });
+
+  it('is serialized with its own stamp, whatever stamp was serialized before', () => {
+    for (const at of [1_795_176_000_000_007, 1_795_176_000_999_999, 1_795_176_001_000_000, 1_795_176_000_000_000]) {
+      const observed = { ...observation(), observedAt: micros(at) };
+      expect(rowText(observed)).toBe(canonicalJson(rowOf(observed)));
+    }
   });
 
   it('omits fields that the label lacks', () => {
@@ -118,7 +125,20 @@ it('the canonical JSON and every digest of the chain equal the published test ve
   const rows = vectors.rows.map(canonicalJson);
   expect({ manifest: canonicalJson(vectors.manifest), rows }).toEqual(vectors.canonical);
   const links = [firstDigest(vectors.manifest)];
-  for (const row of rows) links.push(nextDigest(links.at(-1) ?? Buffer.alloc(0), row));
+  const chain = new RowChain(firstDigest(vectors.manifest));
+  for (const row of rows) {
+    chain.add(row);
+    links.push(chain.digest);
+  }
   expect(links.map((link) => link.toString('hex'))).toEqual(vectors.links);
   expect(vectors.links.at(-1)).toBe(vectors.content_sha256);
+  expect(chain.rows.toString()).toBe(rows.join(','));
+});
+
+it('rows of any length and any characters are kept as they are', () => {
+  const chain = new RowChain(Buffer.alloc(32));
+  const rows = Array.from({ length: 200 }, (_, n) => JSON.stringify('aé€😀'.repeat(n * 5)));
+  for (const row of rows) chain.add(row);
+  expect(chain.rows.toString()).toBe(rows.join(','));
+  expect(chain.count).toBe(200);
 });

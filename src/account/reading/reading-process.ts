@@ -2,13 +2,14 @@ import { setPriority } from 'node:os';
 import { performance } from 'node:perf_hooks';
 import { StoreError, storeErrors } from '../../store/errors.ts';
 import { openStoreReader } from '../../store/open.ts';
-import type { AccountChunk, StoreReader } from '../../store/port.ts';
+import type { StoreReader } from '../../store/port.ts';
+import { type RowsQuery, readExport } from '../export/exports.ts';
 import { accountStoreMethods } from '../query/account-store.ts';
 import { type Definition, DefinitionCache } from '../view/definitions.ts';
 import { missedOf } from '../view/missed.ts';
 import { labelersOf } from '../view/network.ts';
 import { type AccountView, readView, type ViewQuery } from '../view/view.ts';
-import { boundedChunk, cut, type ReadAnswer, type ReadQuestion, shortened } from './protocol.ts';
+import { cut, type ReadAnswer, type ReadQuestion, shortened } from './protocol.ts';
 
 /**
  * Process that reads the store. The serving process may kill this process at any time, because a running query cannot
@@ -46,10 +47,9 @@ async function read(reader: StoreReader, { method, args }: ReadQuestion): Promis
     if (view === 'out_of_window') return view;
     return forPage(view);
   }
+  if (method === 'readExport') return readExport(reader, args[0] as RowsQuery);
   if (!accountStoreMethods.includes(method)) throw new StoreError('invalid_query', `unknown read method ${method}`);
-  const value = await (reader[method] as (...args: readonly unknown[]) => Promise<unknown>)(...args);
-  if (method !== 'readAccount') return value;
-  return boundedChunk(value as AccountChunk);
+  return (reader[method] as (...args: readonly unknown[]) => Promise<unknown>)(...args);
 }
 
 /**

@@ -4,7 +4,7 @@ import type { AccountDay, AccountTally } from '../../store/account-counts.ts';
 import type { AccountQuery, Observation } from '../../store/port.ts';
 import { targetOf } from '../../store/subject.ts';
 import { type Interval, micros } from '../../store/time.ts';
-import type { AccountStore } from '../query/account-store.ts';
+import type { RowStore } from '../query/account-store.ts';
 import { type AccountFilters, storeFilter } from '../query/row.ts';
 
 /**
@@ -39,7 +39,7 @@ export interface PartsQuery extends Interval {
 }
 
 /** Reads the parts of a page: all three, or only the part that the query selects. */
-export async function readParts(store: AccountStore, query: PartsQuery, tally: AccountTally): Promise<Part[]> {
+export async function readParts(store: RowStore, query: PartsQuery, tally: AccountTally): Promise<Part[]> {
   const { target_kind: only } = query.filters;
   const kinds = only === undefined ? targetKinds : [only];
   const all = kinds.map((kind) => totalOf(tally.days, kind)).reduce(plus, 0);
@@ -53,7 +53,7 @@ export async function readParts(store: AccountStore, query: PartsQuery, tally: A
 
 /** Reads all three parts at once, for a page that shows every row. */
 async function readWhole(
-  store: AccountStore,
+  store: RowStore,
   { account, filters, start, end }: PartsQuery,
   days: readonly AccountDay[],
   holding: readonly AccountDay[],
@@ -85,7 +85,7 @@ function stretchesOf(days: readonly AccountDay[]): Interval[] {
 }
 
 async function readPart(
-  store: AccountStore,
+  store: RowStore,
   { account, filters, start, end, before }: PartsQuery,
   days: readonly AccountDay[],
   target: TargetKind,

@@ -5,7 +5,7 @@ import { rosterRow } from '../../../harness/store/roster-row.ts';
 import type { StoredGap } from '../../store/port.ts';
 import type { RosterRow } from '../../store/roster.ts';
 import { day, hour, micros, minute } from '../../store/time.ts';
-import type { AccountStore } from '../query/account-store.ts';
+import type { RowStore } from '../query/account-store.ts';
 import { DefinitionCache } from './definitions.ts';
 import { missedOf, nothingMissed } from './missed.ts';
 import { labelersOf } from './network.ts';
@@ -23,7 +23,7 @@ it.each([12, 300])(
       await fill(writer, 10, { from: next, at: noon + 2_000_000 });
       next += 10;
     };
-    const store: AccountStore = {
+    const store: RowStore = {
       ...writer,
       tallyAccount: async (asked) => {
         await grown();
@@ -197,7 +197,7 @@ describe('a day of the timeline', () => {
   it('that has too many rows to count has no counts, makes the total unknown, and is reported as uncounted', async () => {
     const writer = writerInTest(folderInTest(), noon);
     await fill(writer, rows, { at: noon + 1_000_000 });
-    const store: AccountStore = {
+    const store: RowStore = {
       ...writer,
       tallyAccount: async (asked) => {
         const { days, ...others } = await writer.tallyAccount(asked);

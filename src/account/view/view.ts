@@ -4,7 +4,7 @@ import { unobservedEnd } from '../../store/coverage-rule.ts';
 import type { Frontier, LabelerCoverage, StoredGap } from '../../store/port.ts';
 import { day, dayOf, dayStart, type Interval, micros } from '../../store/time.ts';
 import type { Language } from '../../web/language/language.ts';
-import type { AccountStore } from '../query/account-store.ts';
+import type { AccountStore, RowStore } from '../query/account-store.ts';
 import { type AskedQuery, availableWindow, type ClippedInterval, clipInterval, windowDays } from '../query/query.ts';
 import { assertAskedReceived, readingTime } from '../query/received.ts';
 import { storeFilter } from '../query/row.ts';
@@ -59,7 +59,7 @@ export interface AccountView {
 
 /** Sources of the data of a view. */
 export interface ViewSources {
-  readonly store: AccountStore;
+  readonly store: RowStore;
   readonly definitions: DefinitionCache;
   readonly labelers: (store: AccountStore) => Promise<Labelers>;
   readonly missed: (store: AccountStore, window: Interval) => Promise<Missed>;

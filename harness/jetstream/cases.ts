@@ -31,13 +31,10 @@ export async function runCases(files: Files, only: string, print: (line: string)
   return wrong;
 }
 
-function verdictOf({ problems, published, relay, leftOut, compacted }: SceneResult): string {
+function verdictOf({ problems, published, unobserved, relay, leftOut, compacted }: SceneResult): string {
   if (problems.length > 0) return 'WRONG';
-  const less = [
-    ...(leftOut === 0 ? [] : [`Jetstream leaves out ${leftOut}`]),
-    ...(compacted === 0 ? [] : [`${compacted} missing in minutes marked as compacted`]),
-  ];
-  return [published + leftOut + compacted === relay ? 'equal' : 'the rest unobserved', ...less].join(', ');
+  if (compacted > 0 && unobserved === 0) return 'less, marked as compacted';
+  return published + leftOut + compacted === relay ? 'equal' : 'the rest unobserved';
 }
 
 function lineOf(name: string, expected: string, result: SceneResult): string {
@@ -53,7 +50,13 @@ function rowOf(name: string, expected: string, results: readonly SceneResult[]):
     const [least, most] = [Math.min(...values).toFixed(digits), Math.max(...values).toFixed(digits)];
     return least === most ? least : `${least} to ${most}`;
   };
-  const verdicts = [...new Set(results.map(verdictOf))].join('; ');
+  const some = (of: (result: SceneResult) => number, text: string): string[] =>
+    results.every((result) => of(result) === 0) ? [] : [`${text} ${range(of)}`];
+  const verdicts = [
+    ...new Set(results.map(verdictOf)),
+    ...some(({ leftOut }) => leftOut, 'Jetstream leaves out'),
+    ...some(({ compacted }) => compacted, 'missing in marked minutes:'),
+  ].join('; ');
   const numbers = [range(({ relay }) => relay), range(({ published }) => published)];
   return `| ${[name, expected, ...numbers, range(({ gapSeconds }) => gapSeconds, 1), verdicts].join(' | ')} |`;
 }

@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { closeSync, mkdirSync, openSync, readdirSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
+import { atExit } from '../process/at-exit.ts';
 
 const filler = 'filler';
 
@@ -8,7 +9,12 @@ const filler = 'filler';
 export function mountDisk(folder: string, megabytes: number): () => void {
   mkdirSync(folder);
   run('mount', ['-t', 'tmpfs', '-o', `size=${megabytes}m`, 'tmpfs', folder]);
-  return () => run('umount', ['--lazy', folder]);
+  const unmount = () => run('umount', ['--lazy', folder]);
+  const keep = atExit(unmount);
+  return () => {
+    keep();
+    unmount();
+  };
 }
 
 /** Fills a file system with one file. */

@@ -1,11 +1,17 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { freePort } from '../net/ports.ts';
+import { atExit } from '../process/at-exit.ts';
 import { until } from '../process/until.ts';
 
 /** Clock ticks per second in `/proc`, which Linux fixes for programs. */
 const ticksPerSecond = 100;
+
+/** Maximum time until a program responds, which creates or downloads repositories first, in milliseconds. */
+const startMs = 240_000;
 
 /** A running foreign program. */
 export interface Peer {
@@ -21,6 +27,7 @@ export interface Peer {
 /** Starts a program. All settings come from its arguments: the environment contains only `PATH` and `HOME`. */
 export function startPeer(file: string, args: readonly string[], home: string): Peer {
   const child = spawn(file, args, { cwd: home, stdio: ['ignore', 'pipe', 'pipe'], env: { PATH: '', HOME: home } });
+  killAtExit(child);
   const lines: string[] = [];
   for (const stream of [child.stdout, child.stderr]) {
     createInterface({ input: stream }).on('line', (line) => lines.push(line));
@@ -39,6 +46,28 @@ export function startPeer(file: string, args: readonly string[], home: string): 
   };
 }
 
+/** Kills a program when this process exits before it. */
+export function killAtExit(child: ChildProcess): void {
+  child.once(
+    'close',
+    atExit(() => child.kill('SIGKILL')),
+  );
+}
+
+/** Creates a temporary directory. The returned function removes it, as the exit of this process does. */
+export function temporaryFolder(name: string): { readonly home: string; remove(): void } {
+  const home = mkdtempSync(join(tmpdir(), `almanac-${name}-`));
+  const remove = () => rmSync(home, { recursive: true, force: true, maxRetries: 10 });
+  const keep = atExit(remove);
+  return {
+    home,
+    remove() {
+      keep();
+      remove();
+    },
+  };
+}
+
 /** Returns the processor time that a process has used, in seconds. */
 export function processorSeconds(pid: number | undefined): number {
   if (pid === undefined) return 0;
@@ -51,6 +80,8 @@ export interface NetworkOptions {
   /** Mean number of events per second. */
   readonly rate: number;
   readonly accounts?: number;
+  /** Number of records that each account has before the first event. */
+  readonly records?: number;
   /** Number of events that the relay keeps for consumers that resume. */
   readonly history?: number;
   /** Mean number of adversarial frames per second. It requires the network of `adversary/main.go`. */
@@ -60,13 +91,14 @@ export interface NetworkOptions {
 /** Starts Jetstream's own simulator of a network: a directory, a host and a relay on one port. */
 export async function startNetwork(file: string, home: string, options: NetworkOptions) {
   const port = await freePort();
-  const { rate, accounts = 100, history = 100_000, adversity } = options;
+  const { rate, accounts = 100, records = 5, history = 100_000, adversity } = options;
   const peer = startPeer(
     file,
     [
       ...(adversity === undefined ? ['--log-format', 'text', 'serve'] : ['--adversity', String(adversity)]),
       ...['--addr', `127.0.0.1:${port}`, '--data-dir', `${home}/network`],
       ...['--accounts', String(accounts), '--commits-per-sec', String(rate), '--firehose-history', String(history)],
+      ...(adversity === undefined ? ['--initial-records-per-account', String(records)] : []),
     ],
     home,
   );
@@ -110,17 +142,26 @@ export async function metricOf({ debugPort }: Pick<JetstreamPlace, 'debugPort'>,
 
 /** Resolves once Jetstream accepts subscriptions: before, it responds with 503. */
 export async function servesSubscriptions({ port }: Pick<JetstreamPlace, 'port'>): Promise<void> {
-  await until('Jetstream accepts subscriptions', async () => {
-    const response = await fetch(`http://127.0.0.1:${port}/subscribe`).catch(() => null);
-    return response?.status === 426;
-  });
+  await until(
+    'Jetstream accepts subscriptions',
+    async () => {
+      const response = await fetch(`http://127.0.0.1:${port}/subscribe`).catch(() => null);
+      return response?.status === 426;
+    },
+    startMs,
+  );
 }
 
 /** Resolves once something responds at a URL. Rejects with the program's last lines if it ends first. */
 export async function answers(peer: Peer, url: string): Promise<void> {
-  await until(`${url} responds`, async () => {
-    const { exitCode } = peer.child;
-    if (exitCode !== null) throw new Error(`the program ended with ${exitCode}:\n${peer.lines.slice(-20).join('\n')}`);
-    return (await fetch(url).catch(() => null)) !== null;
-  });
+  await until(
+    `${url} responds`,
+    async () => {
+      const { exitCode } = peer.child;
+      if (exitCode !== null)
+        throw new Error(`the program ended with ${exitCode}:\n${peer.lines.slice(-20).join('\n')}`);
+      return (await fetch(url).catch(() => null)) !== null;
+    },
+    startMs,
+  );
 }

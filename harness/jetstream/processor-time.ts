@@ -1,5 +1,4 @@
-import { cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { freePort } from '../net/ports.ts';
@@ -7,12 +6,14 @@ import { type Program, startProgram } from '../process/program.ts';
 import { readStore } from '../weather/weather-kept.ts';
 import {
   type JetstreamPlace,
+  killAtExit,
   metricOf,
   type Peer,
   processorSeconds,
   servesSubscriptions,
   startJetstream,
   startNetwork,
+  temporaryFolder,
 } from './peers.ts';
 import { argsOf, endpointOf, type Files, isReading, type Wire, wiresOf } from './scene.ts';
 
@@ -39,8 +40,8 @@ interface Cost {
  * sends, and in a replay of the history, as fast as Jetstream delivers.
  */
 export async function measureProcessorTime(files: Files, print: Print): Promise<void> {
-  const home = mkdtempSync(join(tmpdir(), 'almanac-processor-'));
-  const cleaning: (() => unknown)[] = [() => rmSync(home, { recursive: true, force: true })];
+  const { home, remove } = temporaryFolder('processor');
+  const cleaning: (() => unknown)[] = [remove];
   try {
     const { peer: network, url } = await startNetwork(files.network, home, { rate: unreachable });
     cleaning.push(() => network.signal('SIGKILL'));
@@ -140,6 +141,7 @@ class Bench {
   async #start(wire: Wire, folder: string): Promise<Program> {
     const address = `ws://127.0.0.1:${this.#place.port}`;
     this.#program = startProgram([...argsOf(wire, address, folder), '--backfill-hours', '1']);
+    killAtExit(this.#program.child);
     await isReading(this.#program);
     return this.#program;
   }

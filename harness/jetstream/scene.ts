@@ -1,5 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { freePort } from '../net/ports.ts';
@@ -12,6 +11,7 @@ import { mountDisk } from './disk.ts';
 import { FirehoseWitness } from './firehose-witness.ts';
 import {
   type JetstreamPlace,
+  killAtExit,
   metricOf,
   type NetworkOptions,
   type Peer,
@@ -19,6 +19,7 @@ import {
   servesSubscriptions,
   startJetstream,
   startNetwork,
+  temporaryFolder,
 } from './peers.ts';
 import { type Protocol, StreamWitness } from './stream-witness.ts';
 
@@ -101,8 +102,8 @@ export async function runScene(
   options: SceneOptions,
   act: (scene: Scene) => Promise<void>,
 ): Promise<SceneResult[]> {
-  const home = mkdtempSync(join(tmpdir(), 'almanac-jetstream-'));
-  const cleaning: (() => unknown)[] = [() => rmSync(home, { recursive: true, force: true })];
+  const { home, remove } = temporaryFolder('jetstream');
+  const cleaning: (() => unknown)[] = [remove];
   try {
     const scene = await startScene(files, home, options, cleaning);
     await act(scene);
@@ -132,7 +133,8 @@ async function startScene(
   const place = { file: files.jetstream, home, relay: relayUrl, directory: relayUrl, port, debugPort, args };
   const jetstream = await startJetstream(place);
   const scene = { home, place, network, relay, altered, jetstream };
-  cleaning.push(() => started.jetstream.signal('SIGKILL'));
+  const current = { jetstream };
+  cleaning.push(() => current.jetstream.signal('SIGKILL'));
   const address = `ws://127.0.0.1:${port}`;
   const connect = () => ({
     legacy: new StreamWitness(address, 'legacy'),
@@ -152,7 +154,8 @@ async function startScene(
     instruments,
     witnesses: early ?? connect(),
     async restartJetstream() {
-      started.jetstream = await startJetstream(place);
+      current.jetstream = await startJetstream(place);
+      started.jetstream = current.jetstream;
     },
   };
   for (const witness of Object.values(started.witnesses)) cleaning.push(() => witness.stop());
@@ -180,8 +183,11 @@ export function wiresOf({ dictionary }: Files): Wire[] {
 function startInstrument(wire: Wire, address: string, home: string, firstArgs: readonly string[]): Instrument {
   const folder = join(home, wire.name.replace(', ', '-'));
   mkdirSync(folder);
-  const start = (more: readonly string[] = []): Program =>
-    startProgram([...argsOf(wire, address, folder), '--publish-seconds', '1', ...more]);
+  const start = (more: readonly string[] = []): Program => {
+    const program = startProgram([...argsOf(wire, address, folder), '--publish-seconds', '1', ...more]);
+    killAtExit(program.child);
+    return program;
+  };
   const instrument: Instrument = {
     wire,
     folder,

@@ -1,5 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { killAtExit } from '../jetstream/peers.ts';
 import { argsOf, isReading, type Wire } from '../jetstream/scene.ts';
 import { type Program, type Server, startProgram, startServer } from '../process/program.ts';
 
@@ -33,7 +34,9 @@ export async function startWeather(home: string, { jetstream }: Pick<Observed, '
     const folder = join(home, `weather-${wire.name}`);
     mkdirSync(folder);
     const args = [...argsOf(wire, jetstream, folder), '--backfill-hours', '0', '--publish-seconds', '1'];
-    return { wire, folder, program: startProgram(args) };
+    const program = startProgram(args);
+    killAtExit(program.child);
+    return { wire, folder, program };
   });
   await Promise.all(weather.map(({ program }) => isReading(program)));
   return weather;
@@ -56,12 +59,14 @@ export async function startObservatory(
     ...['--jetstream', jetstream, '--publish-seconds', '1', '--discovery-seconds', '5'],
     ...['--min-free-megabytes', '0', '--allow-loopback'],
   ]);
+  killAtExit(labels.child);
   await labels.line(/^almanac labels observing$/);
   const facts = await startServer(['facts', '--port', '0', '--artifacts', artifacts]);
   const account = await startServer([
     ...['account', '--port', '0', '--store', store, '--data', join(home, 'account'), '--plc', directory],
     ...['--facts-url', facts.url, '--client-cost', '0'],
   ]);
+  for (const { child } of [facts, account]) killAtExit(child);
   const programs = { labels, facts, account };
   return {
     ...{ weather, artifacts, archive, ...programs },

@@ -21,11 +21,16 @@ export interface Served {
 export const relayPassword = 'relay-pass';
 
 /**
- * Starts the reference relay, subscribed to a host of accounts on loopback (`localhost:PORT`). A relay accepts no such
- * host over its API, because it looks for a host only at public addresses. Therefore the host is added to its database
+ * Starts the reference relay, subscribed to hosts of accounts on loopback (`localhost:PORT`). A relay accepts no such
+ * host over its API, because it looks for a host only at public addresses. Therefore the hosts are added to its database
  * between two starts.
  */
-export async function startRelay(file: string, home: string, host: string, directory: string): Promise<Served> {
+export async function startRelay(
+  file: string,
+  home: string,
+  hosts: readonly string[],
+  directory: string,
+): Promise<Served> {
   const folder = join(home, 'relay');
   mkdirSync(folder);
   const start = async (): Promise<Served> => {
@@ -48,12 +53,11 @@ export async function startRelay(file: string, home: string, host: string, direc
   await first.peer.signal('SIGTERM');
   const database = new Database(join(folder, 'relay.sqlite'));
   const now = new Date().toISOString();
-  database
-    .prepare(
-      `INSERT INTO host (created_at, updated_at, hostname, no_ssl, account_limit, trusted, status, last_seq)
-       VALUES (?, ?, ?, 1, 100000, 1, 'active', -1)`,
-    )
-    .run(now, now, host);
+  const added = database.prepare(
+    `INSERT INTO host (created_at, updated_at, hostname, no_ssl, account_limit, trusted, status, last_seq)
+     VALUES (?, ?, ?, 1, 100000, 1, 'active', -1)`,
+  );
+  for (const host of hosts) added.run(now, now, host);
   database.close();
   return start();
 }

@@ -3,12 +3,10 @@
  * do is recorded where the APIs confirm it, and compared with what the observatory publishes.
  */
 import './loopback.mjs';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { TestNetwork } from '@atproto/dev-env';
+import { mockNetworkUtilities, TestNetwork, TestPds } from '@atproto/dev-env';
 import { FirehoseWitness } from '../jetstream/firehose-witness.ts';
+import { temporaryFolder } from '../jetstream/peers.ts';
 import { StreamWitness } from '../jetstream/stream-witness.ts';
 import { startDirectory } from '../network/directory.ts';
 import { archiveProblems } from '../network/judge.ts';
@@ -17,7 +15,7 @@ import { startWeather } from '../network/observatory.ts';
 import { startCollections, startRelay, startRelayedJetstream } from '../network/peers.ts';
 import { isQuiet, judgeWeather, totalsOf } from '../network/weather.ts';
 import { observeLabels, takeDown } from './network-labels.mjs';
-import { act, changeAccounts, createPeople } from './people.mjs';
+import { act, changeAccounts, createPeople, moveAccount } from './people.mjs';
 
 const { values } = parseArgs({
   options: {
@@ -37,8 +35,8 @@ const closedMs = 125_000;
 
 const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
-const home = mkdtempSync(join(tmpdir(), 'almanac-network-'));
-const cleaning = [() => rmSync(home, { recursive: true, force: true })];
+const { home, remove } = temporaryFolder('network');
+const cleaning = [remove];
 let wrong = 0;
 
 function judged(what, problems) {
@@ -47,19 +45,23 @@ function judged(what, problems) {
   if (problems.length > 0) wrong += 1;
 }
 
-/** Starts the network: directory, host, Ozone, relay, list of collections, Jetstream. */
+/** Starts the network: directory, two hosts, Ozone, relay, list of collections, Jetstream. */
 async function startNetwork() {
   const network = await TestNetwork.create({ dbPostgresSchema: 'almanac' });
   cleaning.push(() => network.close());
   const directory = await startDirectory(network.plc.url);
   cleaning.push(() => directory.close());
-  const relay = await startRelay(values.relay, home, new URL(network.pds.url).host, directory.url);
+  const otherHost = await TestPds.create({ didPlcUrl: network.plc.url });
+  cleaning.push(() => otherHost.close());
+  mockNetworkUtilities(otherHost);
+  const hosts = [network.pds, otherHost].map(({ url }) => new URL(url).host);
+  const relay = await startRelay(values.relay, home, hosts, directory.url);
   cleaning.push(() => relay.peer.signal('SIGKILL'));
   const jetstream = await startRelayedJetstream(values.jetstream, home, relay.url, directory.url);
   cleaning.push(() => jetstream.peer.signal('SIGKILL'));
   const collections = await startCollections(values.collections, home, relay.url);
   cleaning.push(() => collections.peer.signal('SIGKILL'));
-  return { network, directory, relay, jetstream, collections, home, ledger: new Ledger() };
+  return { network, otherHost, directory, relay, jetstream, collections, home, ledger: new Ledger() };
 }
 
 async function observe() {
@@ -76,7 +78,7 @@ async function observe() {
   cleaning.push(() => Promise.all(weather.map(({ program }) => program.kill())));
   const people = await createPeople(ledger, network.pds.url, count);
   const observatory = await observeLabels({ ...stage, people, weather, files: values, judged, cleaning });
-  await actInTurn(stage, people);
+  await actInTurn(stage, people, firehose);
   await isQuiet({ firehose, witnesses });
   await pause(closedMs);
   const totals = totalsOf(ledger);
@@ -88,8 +90,8 @@ async function observe() {
 }
 
 /** Lets all accounts act, and changes some between the rounds. */
-async function actInTurn(stage, people) {
-  const { network, ledger } = stage;
+async function actInTurn(stage, people, firehose) {
+  const { network, otherHost, ledger } = stage;
   for (let round = 0; round < rounds; round += 1) {
     for (const [n, person] of people.entries()) {
       await act(ledger, person, [people[(n + 1 + round) % count], people[(n + 7) % count]], round);
@@ -98,6 +100,12 @@ async function actInTurn(stage, people) {
     const gone = await createPeople(ledger, network.pds.url, 1, 'gone');
     const change = { pds: network.pds, takeDown: (did, applied) => takeDown(stage, did, applied) };
     await changeAccounts(ledger, [...people.slice(0, 3), ...gone], change);
+    const isAnnounced = (did, sinceMs) =>
+      [...firehose.events.values()].some(
+        ({ key, arrivedUs }) => key.startsWith(`account ${did} `) && arrivedUs >= sinceMs * 1000,
+      );
+    const move = { from: network.pds, to: otherHost, isAnnounced };
+    for (const person of people.slice(3, 5)) await moveAccount(ledger, person, move);
   }
 }
 

@@ -1,5 +1,7 @@
 /** The accounts of the real network, which act through the real client library. Every confirmed operation is recorded. */
 import { AtpAgent } from '@atproto/api';
+import { createUpdateOp } from '@did-plc/lib';
+import { until } from '../process/until.ts';
 
 /** Creates accounts at a host. Returns their DIDs and clients. */
 export async function createPeople(ledger, pds, count, name = 'person') {
@@ -117,4 +119,34 @@ export async function changeAccounts(ledger, people, { pds, takeDown }) {
   );
   // The takedowns are recorded where they are done.
   ledger.announce('account', 'identity', 'account', 'identity', 'account');
+}
+
+/**
+ * Moves an account to another host, as its own client does: the new host takes the account over from a token of the old
+ * one, its repository, and a document that names the new host and key. The old host then deactivates the account, which the
+ * relay does not pass on once it has announced the account at its new host (`isAnnounced`).
+ */
+export async function moveAccount(ledger, person, { from, to, isAnnounced }) {
+  const { agent: old, did } = person;
+  const lxm = 'com.atproto.server.createAccount';
+  const { token } = (await old.com.atproto.server.getServiceAuth({ aud: to.ctx.cfg.service.did, lxm })).data;
+  const agent = new AtpAgent({ service: to.url });
+  const [handle, password] = [`moved-${person.handle}`, 'password'];
+  const account = { email: `${handle.replaceAll('.', '-')}@example.com`, handle, password, did };
+  await agent.createAccount(account, { headers: { Authorization: `Bearer ${token}` } });
+  // The document still names the old host, which the client would ask from now on.
+  agent.sessionManager.pdsUrl = undefined;
+  const repository = await old.com.atproto.sync.getRepo({ did });
+  await agent.com.atproto.repo.importRepo(repository.data, { encoding: 'application/vnd.ipld.car' });
+  const { data } = await agent.com.atproto.identity.getRecommendedDidCredentials();
+  const last = await from.ctx.plcClient.getLastOp(did);
+  const operation = await createUpdateOp(last, from.ctx.plcRotationKey, (document) => ({ ...document, ...data }));
+  await agent.com.atproto.identity.submitPlcOperation({ operation });
+  const time = Date.now();
+  await agent.com.atproto.server.activateAccount();
+  await until(`the relay announces ${did} at its new host`, () => isAnnounced(did, time));
+  await old.com.atproto.server.deactivateAccount({});
+  // The new host announces the document, and then the account with its handle.
+  ledger.announce('identity', 'identity', 'account');
+  Object.assign(person, { agent, handle });
 }

@@ -1,8 +1,9 @@
-import { spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from '../net/ports.ts';
+import { endingSignals } from '../process/at-exit.ts';
 
 const suite = import.meta.dirname;
 const versions = '/usr/lib/postgresql';
@@ -38,7 +39,8 @@ function isInstalled(): boolean {
 
 /**
  * Installs the packages of the real Ozone, its directory and its host into this directory, starts PostgreSQL and Redis
- * on free ports of 127.0.0.1, and runs a program of this directory with them. Returns its exit code.
+ * on free ports of 127.0.0.1, and runs a program of this directory with them. Returns its exit code. A signal that would
+ * end this process ends the program, and then both services.
  */
 export async function runWithServices(program: string, args: readonly string[] = []): Promise<number> {
   const bin = postgresFolder();
@@ -56,7 +58,7 @@ export async function runWithServices(program: string, args: readonly string[] =
     ...['--port', String(redisPort), '--bind', '127.0.0.1', '--save', '', '--dir', folder],
   ]);
   try {
-    const done = spawnSync(process.execPath, [join(suite, program), ...args], {
+    const child = spawn(process.execPath, [join(suite, program), ...args], {
       cwd: suite,
       stdio: 'inherit',
       env: {
@@ -64,12 +66,27 @@ export async function runWithServices(program: string, args: readonly string[] =
         DB_POSTGRES_URL: `postgresql://pg@127.0.0.1:${postgresPort}/postgres`,
         REDIS_HOST: `127.0.0.1:${redisPort}`,
         LOG_ENABLED: 'false',
+        // The packages leave their files in the temporary directory.
+        TMPDIR: folder,
       },
     });
-    return done.status ?? 1;
+    return await endOf(child);
   } finally {
     redis.kill();
     asOrdinary(postgres, '-D', data, '-m', 'immediate', 'stop');
     rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** Returns the exit code of a program, to which it passes on the signals that would end this process. */
+async function endOf(child: ChildProcess): Promise<number> {
+  const pass = () => child.kill('SIGTERM');
+  for (const signal of endingSignals) process.on(signal, pass);
+  try {
+    return await new Promise((resolve, reject) => {
+      child.once('error', reject).once('close', (code) => resolve(code ?? 1));
+    });
+  } finally {
+    for (const signal of endingSignals) process.off(signal, pass);
   }
 }

@@ -113,6 +113,12 @@ async function kept(path: string): Promise<Buffer | null> {
  */
 const maxWindowLog = 24;
 
+/**
+ * Size of a buffer of the output, in bytes: enough for most frames, and small enough for the pool of Node.js. The default of
+ * 16 KiB is allocated for each frame.
+ */
+const chunkSize = 2_048;
+
 /** Returns true if the bytes begin with the magic number of a zstd dictionary (RFC 8878, section 5). */
 export function isZstdDictionary(bytes: Buffer): boolean {
   return bytes.length > 8 && bytes.readUInt32LE(0) === 0xec30a437;
@@ -133,7 +139,8 @@ export function decompressor(dictionary: Buffer, maxBytes: number): (data: Buffe
   return (data, isBinary) => {
     if (!isBinary) return data;
     try {
-      return zstdDecompressSync(data, { dictionary, params, maxOutputLength: maxDecodedBytes(data.length, maxBytes) });
+      const maxOutputLength = maxDecodedBytes(data.length, maxBytes);
+      return zstdDecompressSync(data, { dictionary, params, chunkSize, maxOutputLength });
     } catch {
       return data;
     }

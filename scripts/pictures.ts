@@ -77,7 +77,8 @@ async function drawMedia(browser: Browser, url: string, path: string): Promise<v
   await page.emulateMedia({ forcedColors: 'active' });
   await page.goto(url);
   await page.screenshot({ path: `${path}-forced.png`, fullPage: true });
-  await page.emulateMedia({ forcedColors: 'none', media: 'print' });
+  // Browsers print in light colours.
+  await page.emulateMedia({ forcedColors: 'none', colorScheme: 'light', media: 'print' });
   await page.screenshot({ path: `${path}-print.png`, fullPage: true });
   await page.close();
 }

@@ -69,7 +69,13 @@ export function TimeChart({ series, unit, summary, formats, titleOf, peakText }:
         {layout.times
           .filter(({ x }) => x <= 0.94 * plotWidth)
           .map((tick) => (
-            <text key={tick.at} class={isLesser(tick) ? 'plot-minor' : undefined} x={percent(shareOf(tick.x))} y="99%">
+            <text
+              key={tick.at}
+              class={isLesser(tick) ? 'plot-minor' : undefined}
+              x={percent(shareOf(tick.x))}
+              y="99%"
+              text-anchor={tick.x > 0.86 * plotWidth ? 'end' : undefined}
+            >
               {tickText(tick, formats)}
             </text>
           ))}

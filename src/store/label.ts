@@ -69,7 +69,14 @@ export const identityBytes = 16;
  * local clock, so that a label has the same identity whether it arrives in the stream or in a poll.
  */
 export function identityOf(label: ReceivedLabel): Buffer {
-  const { src, uri, cid, val, neg, cts, exp } = label;
+  return Buffer.from(identityText(label), 'latin1');
+}
+
+/**
+ * Returns the label identity as a text with one character per byte. The runtime returns a digest as such a text four times
+ * as fast as in a buffer.
+ */
+export function identityText({ src, uri, cid, val, neg, cts, exp }: ReceivedLabel): string {
   const normal = JSON.stringify([src, uri, cid ?? null, val, neg ?? false, cts, exp ?? null]);
-  return hash('sha256', `almanac.observation/1\n${normal}`, 'buffer').subarray(0, identityBytes);
+  return hash('sha256', `almanac.observation/1\n${normal}`, 'binary').slice(0, identityBytes);
 }

@@ -186,6 +186,11 @@ export interface AccountQuery extends Interval {
    * limit, the chunk may be short, and `next` is the position reached, even if no further row matches.
    */
   readonly passes?: number;
+  /**
+   * True to omit the signature and the fields that the lexicon does not define from the rows, unless the store has to
+   * read them anyway.
+   */
+  readonly withoutBytes?: boolean;
 }
 
 /** One chunk of an account's rows; `next` is null if no matching row remains to be read. See also `passes`. */

@@ -194,6 +194,7 @@ async function readOn(store: RowStore, { snapshot, from, limit }: RowsQuery): Pr
     limit,
     filter: storeFilter(snapshot.filters),
     passes: limit * passedPerRow,
+    withoutBytes: true,
   });
   let next = read.next;
   for (const [n, observation] of read.rows.entries()) {

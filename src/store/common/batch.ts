@@ -1,6 +1,6 @@
 import type { Micros } from '../../contract/timestamp.ts';
 import { StoreError } from '../errors.ts';
-import { identityOf, labelBytes, unfit } from '../label.ts';
+import { identityText, labelBytes, unfit } from '../label.ts';
 import {
   type Batch,
   maxBatchBytes,
@@ -41,8 +41,8 @@ export function sortOut({ observations }: Batch, known: IdentitySet) {
   const duplicates: number[] = [];
   const inBatch = new Set<string>();
   for (const [i, observation] of observations.entries()) {
-    const identity = identityOf(observation.label);
-    const text = identity.toString('latin1');
+    const text = identityText(observation.label);
+    const identity = Buffer.from(text, 'latin1');
     if (inBatch.has(text) || known.has(identity)) duplicates.push(i);
     else fresh.push({ observation, identity });
     inBatch.add(text);

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import type { TargetKind } from '../../../contract/vocabulary.ts';
 import { cidBytes, exactMillis, packCid, unpackCid } from '../../common/compact.ts';
 import { StoreError } from '../../errors.ts';
-import { identityOf, type ReceivedLabel, type SignatureVerdict } from '../../label.ts';
+import { identityText, type ReceivedLabel, type SignatureVerdict } from '../../label.ts';
 import type { NewObservation, Observation } from '../../port.ts';
 import { postCollection, splitUri } from '../../subject.ts';
 import { micros } from '../../time.ts';
@@ -227,19 +227,20 @@ function timeOf(bytes: Buffer): string | null {
 /** Decodes a row. Throws `damaged` if its content is not the label that was accepted. */
 export function decodeRow(record: RowRecord): Observation {
   const { at, flags, ver, subject, rest, cts, cid, exp, body: sig, extra } = unpacked(record);
-  const label: ReceivedLabel = {
-    ...(ver === null ? {} : { ver }),
+  // Assign the optional fields one by one, which takes a third of the time of spreading an object for each.
+  const label: { -readonly [Name in keyof ReceivedLabel]: ReceivedLabel[Name] } = {
     src: record.did,
     uri: (flags & hashedFlag) !== 0 ? (rest ?? '') : rest === null ? subject : `${prefix}${subject}${rest}`,
-    ...(cid === null ? {} : { cid }),
     val: record.val,
-    ...((flags & negSent) === 0 ? {} : { neg: isRemoval(flags) }),
     cts: cts ?? '',
-    ...(exp === null ? {} : { exp }),
-    ...(sig === null ? {} : { sig }),
-    ...(extra === null ? {} : { extra }),
   };
-  if (!identityOf(label).equals(record.identity)) {
+  if (ver !== null) label.ver = ver;
+  if (cid !== null) label.cid = cid;
+  if ((flags & negSent) !== 0) label.neg = isRemoval(flags);
+  if (exp !== null) label.exp = exp;
+  if (sig !== null) label.sig = sig;
+  if (extra !== null) label.extra = extra;
+  if (identityText(label) !== record.identity.toString('latin1')) {
     throw new StoreError('damaged', `row ${at} differs from the label that was accepted`);
   }
   return { observedAt: micros(at), label, signature: verdictOf(flags) };

@@ -1,6 +1,6 @@
 import { decodeBase32, encodeBase32, exactMillis, packCid, unpackCid } from '../../common/compact.ts';
 import { StoreError } from '../../errors.ts';
-import { identityOf, type ReceivedLabel, type SignatureVerdict, signatureVerdicts } from '../../label.ts';
+import { identityText, type ReceivedLabel, type SignatureVerdict, signatureVerdicts } from '../../label.ts';
 import type { NewObservation, Observation } from '../../port.ts';
 import { joinUri, splitUri, type UriParts } from '../../subject.ts';
 import { micros } from '../../time.ts';
@@ -113,22 +113,25 @@ export function encodeRow(id: number, { label, signature, live = false }: NewObs
   ];
 }
 
-/** Decodes a stored row. Every field of the label has the value that was received. */
-export function decodeRow(row: StoredRow, nameOf: NameOf): Observation {
-  const [id, subject, source, val, collection, rest, flags, ver, cts, ctsText, cid, exp, sig, extra] = row;
-  const did = subjectDid(subject);
-  const label: ReceivedLabel = {
-    ...(ver === null ? {} : { ver }),
+/**
+ * Decodes a stored row. Every field of the label has the value that was received. `did` is the DID of the row's subject,
+ * if the caller knows it.
+ */
+export function decodeRow(row: StoredRow, nameOf: NameOf, did = subjectDid(row[1])): Observation {
+  const [id, , source, val, collection, rest, flags, ver, cts, ctsText, cid, exp, sig, extra] = row;
+  // Assign the optional fields one by one, which takes a third of the time of spreading an object for each.
+  const label: { -readonly [Name in keyof ReceivedLabel]: ReceivedLabel[Name] } = {
     src: nameOf('source', source),
     uri: joinUri(partsOf(did, (flags >> kindShift) & 3, collection, rest, nameOf)),
-    ...(cid === null ? {} : { cid: typeof cid === 'string' ? cid : unpackCid(cid) }),
     val: nameOf('val', val),
-    ...((flags & negSent) === 0 ? {} : { neg: (flags & negTrue) !== 0 }),
     cts: ctsText ?? new Date(cts ?? Number.NaN).toISOString(),
-    ...(exp === null ? {} : { exp }),
-    ...(sig === null ? {} : { sig }),
-    ...(extra === null ? {} : { extra }),
   };
+  if (ver !== null) label.ver = ver;
+  if (cid !== null) label.cid = typeof cid === 'string' ? cid : unpackCid(cid);
+  if ((flags & negSent) !== 0) label.neg = (flags & negTrue) !== 0;
+  if (exp !== null) label.exp = exp;
+  if (sig !== null) label.sig = sig;
+  if (extra !== null) label.extra = extra;
   return { observedAt: micros(id), label, signature: verdictIn(flags) };
 }
 
@@ -136,10 +139,10 @@ export function decodeRow(row: StoredRow, nameOf: NameOf): Observation {
  * Decodes a row of an open day, which has the identity as an additional column. Throws `damaged` if the identity does
  * not match the label.
  */
-export function decodeOpenRow(row: StoredRow, nameOf: NameOf, path: string): Observation {
-  const observation = decodeRow(row, nameOf);
+export function decodeOpenRow(row: StoredRow, nameOf: NameOf, path: string, did?: string): Observation {
+  const observation = decodeRow(row, nameOf, did);
   const identity: unknown = row.at(rowLength);
-  if (Buffer.isBuffer(identity) && identityOf(observation.label).equals(identity)) return observation;
+  if (Buffer.isBuffer(identity) && identityText(observation.label) === identity.toString('latin1')) return observation;
   throw new StoreError('damaged', `${path}: row ${row[0]} differs from the label that was accepted`);
 }
 

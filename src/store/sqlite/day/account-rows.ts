@@ -1,4 +1,4 @@
-import type { AccountFilter, AccountQuery } from '../../port.ts';
+import type { AccountQuery } from '../../port.ts';
 import { postCollection } from '../../subject.ts';
 import { type StoredRow, type SubjectKey, sameKey } from '../base/row.ts';
 import type { Cell } from '../blocks/blocks.ts';
@@ -15,6 +15,9 @@ export interface RowRange {
   readonly end: number;
   readonly limit: number;
 }
+
+/** What a read of an account's rows returns; see `AccountQuery`. */
+export type RowChoice = Pick<AccountQuery, 'order' | 'filter' | 'withoutBytes'>;
 
 /**
  * Reads an account's rows of one day. In a file with checksums, reads block by block and verifies each block before
@@ -37,15 +40,16 @@ export class AccountRows {
 
   /**
    * Returns the rows that match the filter, in the requested order. Rows of an open day have the identity as an
-   * additional column.
+   * additional column. An open day has no blocks, so only the columns of such a day can be left out.
    */
-  rows(range: RowRange, order: AccountQuery['order'], filter: AccountFilter = {}): StoredRow[] {
+  rows(range: RowRange, { order, filter = {}, withoutBytes = false }: RowChoice): StoredRow[] {
     const { sql, parameters } = filterSql(
       filter,
       (table, text) => this.#names.numberOf(table, text),
       this.#targetSql(),
     );
-    return this.#select<StoredRow>(this.#columns, range, order, sql, parameters);
+    const columns = withoutBytes && !this.#blocks ? this.#columns.replace('sig, extra', 'NULL, NULL') : this.#columns;
+    return this.#select<StoredRow>(columns, range, order, sql, parameters);
   }
 
   /** Returns each row of a range as one number (see `packedRowSql`), oldest first. */

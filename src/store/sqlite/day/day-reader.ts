@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import type { Micros } from '../../../contract/timestamp.ts';
 import { StoreError } from '../../errors.ts';
 import { identityBytes } from '../../label.ts';
-import type { AccountFilter, AccountQuery, Observation, Position, RefusalCount, RefusalReason } from '../../port.ts';
+import type { Observation, Position, RefusalCount, RefusalReason } from '../../port.ts';
 import type { RefusedRows } from '../../refused-rows.ts';
 import { hour, minute } from '../../time.ts';
 import { openImmutable, openReadonly, type Sqlite } from '../base/connection.ts';
@@ -17,6 +17,7 @@ import {
   type StoredRow,
   type SubjectKey,
   sameKey,
+  subjectDid,
 } from '../base/row.ts';
 import { unpackStamps } from '../base/stamps.ts';
 import { storeError } from '../base/store-error.ts';
@@ -29,12 +30,10 @@ import { DayFile } from '../schema/day-file.ts';
 import { checkedFrom, metaNames, openDayMigrations, rowColumns, sealedDayMigrations } from '../schema/day-schema.ts';
 import { isEarlierRefusedRows, refusedRowsIn } from '../schema/refused-schema.ts';
 import { mayHold, subjectsSql } from '../schema/subject-filter.ts';
-import { AccountRows } from './account-rows.ts';
+import { AccountRows, type RowChoice, type RowRange } from './account-rows.ts';
 
 /** Size of the page cache of one day's file, in bytes. The operating system caches further pages. */
 const cacheBytes = 2 * 1024 * 1024;
-
-type Order = AccountQuery['order'];
 
 let opened = 0;
 
@@ -140,12 +139,15 @@ export class DayReader implements CountedDay {
   }
 
   /** Returns an account's rows with `start <= id < end` that match the filter, in the requested order. */
-  account(key: SubjectKey, start: number, end: number, order: Order, limit: number, filter?: AccountFilter) {
-    if (!this.mayHold(key)) return [];
-    const rows = this.#rows.rows({ key, start, end, limit }, order, filter);
-    const decode = this.form === 'open' ? decodeOpenRow : decodeRow;
+  account(range: RowRange, choice: RowChoice): Observation[] {
+    if (!this.mayHold(range.key)) return [];
+    const rows = this.#rows.rows(range, choice);
+    const did = subjectDid(range.key);
+    const isOpen = this.form === 'open';
     try {
-      return rows.map((row): Observation => decode(row, this.nameOf, this.path));
+      return rows.map((row) =>
+        isOpen ? decodeOpenRow(row, this.nameOf, this.path, did) : decodeRow(row, this.nameOf, did),
+      );
     } catch (error) {
       if (error instanceof StoreError) throw error;
       // Report damage, because this program never writes a time or text that cannot be decoded.

@@ -18,7 +18,7 @@ const stampsAtOnce = 20_000;
 
 /** Reads one chunk of an account's rows. */
 export function readAccount(days: Days, query: AccountQuery): AccountChunk {
-  const { account, order, after, limit, filter } = query;
+  const { account, order, after, limit, filter, withoutBytes } = query;
   assertInterval(query);
   if (!Number.isInteger(limit) || limit < 1 || limit > maxChunkRows) {
     throw new StoreError('invalid_query', `the limit must be 1 to ${maxChunkRows}`);
@@ -40,7 +40,8 @@ export function readAccount(days: Days, query: AccountQuery): AccountChunk {
       if (dayStart(day.day + 1) <= start || dayStart(day.day) >= end) continue;
       const passed = bounded ? day.passing(key, start, end, left) : null;
       if (bounded && passed === null) continue;
-      rows.push(...day.account(key, start, passed ? passed.last + 1 : end, order, limit + 1 - rows.length, filter));
+      const range = { key, start, end: passed ? passed.last + 1 : end, limit: limit + 1 - rows.length };
+      rows.push(...day.account(range, { order, ...(filter && { filter }), ...(withoutBytes && { withoutBytes }) }));
       left -= passed?.rows ?? 0;
       if (passed && left === 0) reached = micros(passed.last);
     }

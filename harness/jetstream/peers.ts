@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -7,11 +7,8 @@ import { freePort } from '../net/ports.ts';
 import { atExit } from '../process/at-exit.ts';
 import { until } from '../process/until.ts';
 
-/** Clock ticks per second in `/proc`, which Linux fixes for programs. */
-const ticksPerSecond = 100;
-
 /** Maximum time until a program responds, which creates or downloads repositories first, in milliseconds. */
-const startMs = 240_000;
+const startMs = 480_000;
 
 /** A running foreign program. */
 export interface Peer {
@@ -68,11 +65,15 @@ export function temporaryFolder(name: string): { readonly home: string; remove()
   };
 }
 
-/** Returns the processor time that a process has used, in seconds. */
+/** Returns the processor time that the threads of a process have used, in seconds. */
 export function processorSeconds(pid: number | undefined): number {
   if (pid === undefined) return 0;
-  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
-  return (Number(fields[11]) + Number(fields[12])) / ticksPerSecond;
+  const folder = `/proc/${pid}/task`;
+  // The times of the threads are exact, while that of the process is counted in units of 10 ms.
+  return readdirSync(folder).reduce((sum, thread) => {
+    const time = readFileSync(`${folder}/${thread}/schedstat`, 'utf8').split(' ')[0];
+    return sum + Number(time) / 1e9;
+  }, 0);
 }
 
 /** Settings of the real network. */

@@ -23,6 +23,8 @@ const unreachable = 100_000;
 const liveSeconds = 30;
 /** Time in which a reader reaches the present, in milliseconds. */
 const settleMs = 4_000;
+/** Greatest share of Jetstream's processor time that Almanac should need for the same events. */
+const limit = 1 / 3;
 /** Number of times that the history is read over each wire. */
 const replays = 5;
 
@@ -52,7 +54,8 @@ export async function measureProcessorTime(files: Files, print: Print): Promise<
     await servesSubscriptions(place);
     const bench = new Bench(place, jetstream);
     cleaning.push(() => bench.stop());
-    print('what | wire | events | Almanac µs/event | Jetstream µs/event | ratio');
+    print(`A ratio above ${limit.toFixed(2)} is more than a third of Jetstream's own processor time.`);
+    print('| what | events | Almanac µs/event | Jetstream µs/event | ratio |\n| --- | ---: | ---: | ---: | ---: |');
     for (const wire of wiresOf(files)) print(lineOf('live', wire, await bench.live(wire)));
     await network.signal('SIGSTOP');
     await wait(settleMs);
@@ -64,7 +67,9 @@ export async function measureProcessorTime(files: Files, print: Print): Promise<
 
 function lineOf(what: string, { name }: Wire, { events, almanac, jetstream }: Cost): string {
   const each = (processor: number): string => ((processor * 1e6) / events).toFixed(1);
-  return [what, name, events, each(almanac), each(jetstream), (almanac / jetstream).toFixed(2)].join(' | ');
+  const ratio = almanac / jetstream;
+  const verdict = ratio <= limit ? '' : ', above';
+  return `| ${what}, ${name} | ${events} | ${each(almanac)} | ${each(jetstream)} | ${ratio.toFixed(2)}${verdict} |`;
 }
 
 /** A Jetstream, and the instrument that is measured with it. */

@@ -115,11 +115,10 @@ export class Connection {
     this.#options.socket.write(this.#options.subscription.compressed ? this.#compressed(frame) : frame);
   }
 
-  /** Closes the connection with a code, after sending `text` as a frame unless it is null. */
-  closeWith(code: number, text: string | null): void {
+  /** Closes the connection with a code and a reason. */
+  closeWith(code: number, reason: string): void {
     this.#ending = true;
-    if (text !== null) this.sendText(text);
-    this.webSocket.close(code);
+    this.webSocket.close(code, reason);
   }
 
   /** Sends a ping. If the consumer does not respond in time, its socket is destroyed without a close frame. */

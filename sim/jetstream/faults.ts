@@ -272,17 +272,21 @@ export class Faults implements HandshakeFaults {
     return this.#fire('resync', [], first, (seqs.at(-1) ?? first) + 1);
   }
 
-  /** Closes connections as if the consumers were too slow. `subscribeEvents` first sends ConsumerTooSlow. */
+  /**
+   * Ends connections as if the consumers were too slow: without a close frame. `subscribeEvents` first sends
+   * ConsumerTooSlow.
+   */
   tooSlow(which: OneConnection = {}): FaultRecord {
     return this.#each('too_slow', which, (connection) => {
-      const message = `reading below the floor rate; reconnect with cursor=${connection.next}`;
-      connection.closeWith(1008, connection.isMethod ? errorFrame('ConsumerTooSlow', message) : null);
+      const message = `reading below the floor rate 0 events behind the tip; reconnect with cursor=${connection.next}`;
+      if (connection.isMethod) connection.sendText(errorFrame('ConsumerTooSlow', message));
+      connection.drop('end');
     });
   }
 
   /** Closes connections with the close code 1001 (going away). */
   goingAway(which: OneConnection = {}): FaultRecord {
-    return this.#each('going_away', which, (connection) => connection.closeWith(1001, null));
+    return this.#each('going_away', which, (connection) => connection.closeWith(1001, 'server shutting down'));
   }
 
   /** Refuses the next handshakes with an HTTP status and a text. */

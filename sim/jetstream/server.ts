@@ -219,7 +219,7 @@ export class JetstreamServer {
     if (!method) return { from, greeting: null };
     const moved = from > asked;
     if (bySeq && moved && from < edge) {
-      const message = `cursor ${cursor} below lookback floor ${from}`;
+      const message = `subscribe: cursor too old: cursor ${cursor} below lookback floor ${from}; re-backfill from your last seq`;
       return { status: 400, error: 'CursorTooOld', message };
     }
     if (bySeq && announcesFuture && (moved || asked > edge)) {

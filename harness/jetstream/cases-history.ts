@@ -1,8 +1,5 @@
 import { cpSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import Database from 'better-sqlite3';
-import { trackRoles } from '../../src/weather/window/store-schema.ts';
-import { storeFile } from '../../src/weather/window/window-store.ts';
 import { until } from '../process/until.ts';
 import { type Case, replaceJetstream, restartInstruments, seconds, startInstruments, stopInstruments } from './case.ts';
 import type { Scene } from './scene.ts';
@@ -174,14 +171,9 @@ const longMs = 240_000;
 
 /** Resolves once every instrument has read the history that precedes its first event of the present. */
 async function readsHistory({ instruments }: Scene): Promise<void> {
-  for (const { wire, folder } of instruments) {
-    const hasRead = async (): Promise<boolean> => {
-      await seconds(1);
-      const store = new Database(join(folder, storeFile), { readonly: true });
-      const roles = store.prepare<[], { role: number }>('SELECT role FROM track').all();
-      store.close();
-      return roles.some(({ role }) => role === trackRoles.live) && roles.length === 1;
-    };
+  for (const { wire, program } of instruments) {
+    const hasRead = (): boolean =>
+      program.stderr.some((line) => line.includes('the backfill of missed events has ended'));
     await until(`${wire.name} has read the history`, hasRead, longMs);
   }
 }

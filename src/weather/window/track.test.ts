@@ -1,6 +1,9 @@
+import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { FrameFacts } from '../classify/frame-facts.ts';
+import { createClassifier } from '../classify/classify.ts';
+import { createEventsClassifier } from '../classify/classify-events.ts';
+import { type FrameFacts, ResyncMemory } from '../classify/frame-facts.ts';
 import { type Interval, union } from './interval.ts';
 import { Track, type TrackGain } from './track.ts';
 import { windowFlag, windowStart } from './window.ts';
@@ -218,6 +221,26 @@ describe('the windows of a track', () => {
     track.frame(facts(next, 9));
     const marked = track.take().windows.filter(({ flags }) => (flags & windowFlag.compacted) !== 0);
     expect(marked.map(({ start }) => start).sort()).toEqual([base, next]);
+  });
+
+  test.each([
+    ['legacy', createClassifier, false],
+    ['current', () => createEventsClassifier(new ResyncMemory(0)), true],
+  ])('are marked as compacted in a recorded replay over the %s protocol', (protocol, classifier, dense) => {
+    const path = new URL(`../../../test/fixtures/jetstream/compacted_${protocol}.jsonl`, import.meta.url);
+    const lines = readFileSync(path, 'utf8').trimEnd().split('\n');
+    const classify = classifier();
+    const [start = facts(0), ...recorded] = lines.map((line) => ({ ...classify(Buffer.from(line)) }));
+    const { seq, timeUs } = start;
+    const track = new Track({
+      ...{ position: { kind: 'seq', value: seq ?? 0, counted: 1, timeUs }, end: null, rate: 10, dense },
+      clockUs: () => timeUs + 60 * second,
+    });
+    track.resume();
+    for (const frame of [start, ...recorded]) track.frame(frame);
+    const { windows, outcomes } = track.take();
+    expect(outcomes).toMatchObject({ counted: recorded.length, skipped: 1 });
+    expect(windows.map(({ flags }) => flags & windowFlag.compacted)).toEqual([windowFlag.compacted]);
   });
 
   test('are not flagged by consecutive numbers', () => {

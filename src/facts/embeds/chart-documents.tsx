@@ -42,7 +42,8 @@ type ChartResource = (state: ChartState, conditions: Conditions) => Reply;
 
 type Form = 'svg' | 'csv';
 
-const csvType = 'text/csv; charset=utf-8; header=present';
+/** Content type of the charts as CSV. */
+export const csvType = 'text/csv; charset=utf-8; header=present';
 
 /**
  * Creates the resources of the charts as files. A file is made once per chart and coding, and again only when the chart
@@ -179,13 +180,13 @@ const chartTop = 50;
 /** Height of the image of a chart, in units of the drawing. */
 const chartImageHeight = 240;
 
-/** Renders a chart as an SVG document, with the same shapes as on the page. */
-function chartImage(chart: PageChart, origin: Origin): string {
+/** Renders a chart as an SVG document, with the same shapes as on the page. `about` precedes its description. */
+export function chartImage(chart: PageChart, origin: Origin, about = ''): string {
   const { series, title } = chart;
   const until = new Date(Math.min(series.through, series.bins.at(-1)?.end ?? series.through)).toISOString();
   const notes = [`until ${instantText(until)}`, ...(series.holes.length === 0 ? [] : ['hatched: not observed'])];
   return frame(title, origin, {
-    description: summaryOf(chart),
+    description: about + summaryOf(chart),
     children: (
       <>
         <ImageChart chart={chart} x={left} y={chartTop} width={innerWidth} />

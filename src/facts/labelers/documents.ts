@@ -4,6 +4,8 @@ import type { Origin } from '../../contract/vocabulary.ts';
 import type { HeaderList, Reply } from '../../http/reply.ts';
 import { chooseCoding } from '../../http/representation/negotiation.ts';
 import { renderPage } from '../../web/document.tsx';
+import { chartImage } from '../embeds/chart-documents.tsx';
+import { chartCsv } from '../hours/hours-chart.ts';
 import type { Judgement } from '../judge.ts';
 import { recentLabelProvenance } from '../project-labels.ts';
 import {
@@ -16,12 +18,14 @@ import {
 } from '../representation.ts';
 import { originCaveats } from '../resources.ts';
 import { type Catalogue, listPlaces } from './catalogue.ts';
+import { activityChart } from './page/activity-chart.ts';
 import { labelerPage } from './page/labeler.tsx';
 import { listPage, renderedRow, withRows } from './page/list.tsx';
 import type { Pair, PairOutcome } from './pair.ts';
 import { projectLabeler } from './project-labeler.ts';
 import {
   type Conditions,
+  chartDocument,
   codedInBackground,
   conditional,
   isPlain,
@@ -165,7 +169,7 @@ export class Kept<V> {
 const labelerPlaces: IdentityPlaces = { dids: /^\/facts\/did$/, handles: /^\/facts\/handle\/name$/ };
 
 type PairedLabeler = Extract<PairOutcome<unknown>, { kind: 'paired' }>;
-type Format = 'json' | 'page';
+type Format = 'json' | 'page' | 'csv' | 'svg';
 
 /** A document that may be served, or a marker that building or checking the document failed. */
 type Made = { readonly kind: 'made'; readonly validated: Validated } | { readonly kind: 'failed' };
@@ -191,7 +195,9 @@ export function labelerDocuments(common: HeaderList, alarm: (did: string, error:
       const validated =
         format === 'json'
           ? jsonDocument(Buffer.from(JSON.stringify(envelope, wellFormed)), tag, times, common)
-          : pageDocument(renderPage(labelerPage(envelope)), times, common, true);
+          : format === 'page'
+            ? pageDocument(renderPage(labelerPage(envelope)), times, common, true)
+            : chartDocument(chartFileOf(envelope, format), format, times, common);
       // A body and its compressed forms together take less than twice the size of the body.
       return kept.set(key, { kind: 'made', validated }, 2 * validated.replies.bytes);
     } catch (error) {
@@ -201,13 +207,21 @@ export function labelerDocuments(common: HeaderList, alarm: (did: string, error:
   }
 
   return (paired: PairedLabeler, did: string, format: Format, conditions: Conditions, now: number): Reply => {
-    const refusalFormat = format === 'json' ? format : { base: '..' };
+    const refusalFormat = format === 'page' ? { base: '..' } : 'json';
     const origin = { origin: paired.pair.overview.origin ?? 'live' };
     if (!paired.pair.labelers.set.has(did)) return refusal('unknown_labeler', refusalFormat, common, origin);
     const found = made(paired, did, format, now);
     if (found.kind === 'failed') return refusal('internal_error', refusalFormat, common, origin);
     return conditional(found.validated, conditions);
   };
+}
+
+/** Returns the chart of a labeler's page as a file. */
+function chartFileOf({ facts, provenance }: LabelerEnvelope, format: 'csv' | 'svg'): string {
+  const chart = activityChart(facts);
+  if (chart === null) throw new Error('the window has no length');
+  if (format === 'csv') return chartCsv(chart);
+  return chartImage(chart, provenance.origin ?? 'live', `Labeler ${facts.did}. `);
 }
 
 function checkedLabeler({ pair, judgement }: PairedLabeler, did: string, now: number): LabelerEnvelope {

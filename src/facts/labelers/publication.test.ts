@@ -47,6 +47,40 @@ describe('the documents about labelers', () => {
     expect(app.alarms).toEqual([]);
   });
 
+  it('have the chart of a page as CSV and as SVG, which contain every day of the document, its counts and its holes', async () => {
+    const fixture = fixtureOf({ count: 60, seed: 11 });
+    const app = await serving(fixture);
+    const line = fixture.labelers.find(({ gaps, state }) => gaps.length > 1 && state === 'established');
+    const path = `/labelers/${line?.did}`;
+    const { facts } = JSON.parse(text(app.get(`${path}.json`))) as LabelerEnvelope;
+    const csv = app.get(`${path}.csv`);
+    expect(header(csv, 'Content-Type')).toBe('text/csv; charset=utf-8; header=present');
+    const [head, ...rows] = text(csv).trimEnd().split('\r\n');
+    expect(head).toBe('start,end,applied,removed,observed_share,reason');
+    expect(rows.map((row) => row.split(',').slice(0, 4).with(1, ''))).toEqual(
+      facts.days.map(({ day, applied, removed }) =>
+        [`${day}T00:00:00.000Z`, '', applied, removed].map((one) => `${one ?? ''}`),
+      ),
+    );
+    const svg = app.get(`${path}.svg`);
+    expect(header(svg, 'Content-Type')).toBe('image/svg+xml; charset=utf-8');
+    expect(text(svg)).toContain(`Labeler ${line?.did}. `);
+    const page = text(app.get(path));
+    for (const suffix of ['csv', 'svg']) expect(page).toContain(`href="./${line?.did}.${suffix}"`);
+    const drawn = (body: string, name: string) => body.match(new RegExp(`class="${name}"[^>]* d="([^"]*)"`))?.[1];
+    for (const name of ['plot-up', 'plot-down', 'plot-observed']) {
+      expect(drawn(text(svg), name)).toBe(drawn(page, name));
+    }
+    const holes = (body: string) =>
+      [...body.matchAll(/<g class="plot-hole"><title>(.*?)<\/title>/g)].map(([, why]) => why);
+    expect(holes(text(svg))).toEqual(holes(page));
+    expect(holes(page).length).toBeGreaterThan(1);
+    const etag = header(csv, 'ETag') ?? '';
+    expect(app.get(`${path}.csv`, { ifNoneMatch: etag }).status).toBe(304);
+    expect(code(app.get('/labelers/did:plc:ewvi7nxzyoun6zhxrhs64oiz.csv'))).toBe('unknown_labeler');
+    expect(app.get('/labelers/nobody.csv').status).toBe(404);
+  });
+
   it('are served even if the DID in the path is percent-encoded', async () => {
     const fixture = fixtureOf();
     const app = await serving(fixture);

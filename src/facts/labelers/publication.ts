@@ -45,9 +45,16 @@ export const labelerRoutes = {
   page: labelerPaths.page,
   document: '/labelers/{did}.json',
   labelerPage: '/labelers/{did}',
+  csv: '/labelers/{did}.csv',
+  svg: '/labelers/{did}.svg',
 } as const;
 
-const suffix = '.json';
+const routesByFormat = {
+  json: labelerRoutes.document,
+  page: labelerRoutes.labelerPage,
+  csv: labelerRoutes.csv,
+  svg: labelerRoutes.svg,
+} as const;
 
 /** Creates the documents and pages about labelers. */
 export function labelersPublication(options: LabelersPublicationOptions): LabelersPublication {
@@ -71,20 +78,20 @@ export function labelersPublication(options: LabelersPublicationOptions): Labele
       }
       if (!path.startsWith(labelerPaths.one)) return null;
       const name = path.slice(labelerPaths.one.length);
-      const isDocument = name.endsWith(suffix);
-      const did = didIn(isDocument ? name.slice(0, -suffix.length) : name);
+      const suffix = /\.(json|csv|svg)$/.exec(name)?.[1] as 'json' | 'csv' | 'svg' | undefined;
+      const did = didIn(suffix === undefined ? name : name.slice(0, -suffix.length - 1));
       if (did === null) {
-        const handle = isDocument ? null : handleIn(name);
+        const handle = suffix === undefined ? handleIn(name) : null;
         if (handle === null) return null;
         return {
           route: labelerRoutes.labelerPage,
           reply: served(now, { base: '..' }, ({ pair }) => handleRedirect(handle, pair.labelers.prepared, common)),
         };
       }
-      const format = isDocument ? 'json' : 'page';
+      const format = suffix ?? 'page';
       return {
-        route: isDocument ? labelerRoutes.document : labelerRoutes.labelerPage,
-        reply: served(now, isDocument ? 'json' : { base: '..' }, (paired) =>
+        route: routesByFormat[format],
+        reply: served(now, format === 'page' ? { base: '..' } : 'json', (paired) =>
           labeler(paired, did, format, conditions, now),
         ),
       };

@@ -7,6 +7,8 @@ import type { ReadRequest } from '../../http/read-request.ts';
 import { type HeaderList, httpDate, json, jsonType, type Reply, withBody } from '../../http/reply.ts';
 import { type Coding, chooseCoding, matchesEntityTag } from '../../http/representation/negotiation.ts';
 import { renderPage } from '../../web/document.tsx';
+import { csvType } from '../embeds/chart-documents.tsx';
+import { chartHeaders, svgType } from '../embeds/image.tsx';
 import { cacheControl } from '../representation.ts';
 import { type Catalogue, type SortKey, sortKeys } from './catalogue.ts';
 import { refusedPage } from './page/frame.tsx';
@@ -164,10 +166,24 @@ export function jsonDocument(
 /** Creates the responses of a cacheable page. Its ETag depends only on its bytes. `hasChart` permits the chart's script. */
 export function pageDocument(page: string, times: DocumentTimes, common: HeaderList, hasChart = false): Validated {
   const body = Buffer.from(page);
-  const etag = `W/"${createHash('sha256').update(body).digest('base64url').slice(0, 27)}"`;
+  const etag = tagOf(body);
   const headers = [...validators(etag, times), ...(hasChart ? chartPageHeaders : pageHeaders), ...common];
   const replies = codedOnRequest({ status: 200, contentType: html, body, headers });
   return { etag, notModified: { status: 304, headers, body: null }, replies };
+}
+
+/** Creates the responses of a chart as a file. Its ETag depends only on its bytes. */
+export function chartDocument(file: string, form: 'csv' | 'svg', times: DocumentTimes, common: HeaderList): Validated {
+  const body = Buffer.from(file);
+  const etag = tagOf(body);
+  const headers = [...validators(etag, times), ...(form === 'svg' ? chartHeaders : []), ...common];
+  const contentType = form === 'svg' ? svgType : csvType;
+  const replies = codedOnRequest({ status: 200, contentType, body, headers });
+  return { etag, notModified: { status: 304, headers, body: null }, replies };
+}
+
+function tagOf(body: Buffer): string {
+  return `W/"${createHash('sha256').update(body).digest('base64url').slice(0, 27)}"`;
 }
 
 /** Creates the response with a page that no cache may store. */

@@ -63,6 +63,9 @@ function Chart({ chart, facts }: { chart: PageChart; facts: LabelerFacts }) {
       <div class="chart-read" data-own="" />
       <figcaption>
         <Legend signs={signsOf(chart)} />
+        <p class="chart-files">
+          Exactly what is drawn: <a href={`./${facts.did}.csv`}>CSV</a>, <a href={`./${facts.did}.svg`}>SVG</a>
+        </p>
       </figcaption>
     </figure>
   );

@@ -43,6 +43,15 @@ describe('the table of labelers and values', () => {
     ]);
   });
 
+  it('shows at a glance which labeler has the most applications and removals', async () => {
+    const labels = [{}, {}, { neg: true }, { val: 'rude' }, { src: web }];
+    const html = tableOf(bodyOf(await viewOf({ labels })));
+    const bars = [...html.matchAll(/<svg class="bar" aria-hidden="true">(.*?)<\/svg>/g)].map(([, bar = '']) =>
+      [...bar.matchAll(/ width="([^"]*)"/g)].map(([, width]) => width),
+    );
+    expect(bars).toEqual([['75%', '25%'], ['25%']]);
+  });
+
   it('links to the observations of each labeler and of each value, and keeps the interval and the other filters', async () => {
     const view = await viewOf({ labels: [{}, { val: 'a&b' }] });
     const filters = { action: 'application_observed' } as const;

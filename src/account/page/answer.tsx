@@ -1,6 +1,7 @@
 import { maxValueBytes } from '../../contract/account.ts';
 import { isDid } from '../../contract/identifiers.ts';
 import { formatMicros } from '../../contract/timestamp.ts';
+import { Bar } from '../../web/bar.tsx';
 import { isoDay } from '../../web/language/formats.ts';
 import type { Texts } from '../texts/texts.ts';
 import { type AnswerLabeler, type AnswerSpan, answerOf, type ObservedTime } from '../view/answer.ts';
@@ -25,6 +26,7 @@ export function AnswerSection({ view, links, t }: AnswerProps) {
   const { labelers, otherLabelers } = answerOf(view);
   if (labelers.length === 0) return null;
   const { total, uncounted } = view.timeline;
+  const most = Math.max(...labelers.map(({ sum }) => sum.applied + sum.removed));
   const isExact = labelers.every(({ values }) => values.every(({ first, last }) => first.isExact && last.isExact));
   return (
     <section aria-labelledby="answer">
@@ -44,7 +46,7 @@ export function AnswerSection({ view, links, t }: AnswerProps) {
           </tr>
         </thead>
         {labelers.map((labeler) => (
-          <LabelerRows key={labeler.labeler.labeler} found={labeler} {...{ view, links, t }} />
+          <LabelerRows key={labeler.labeler.labeler} found={labeler} {...{ most, view, links, t }} />
         ))}
       </table>
       {otherLabelers > 0 ? <p class="soft">{t.moreLabelers(otherLabelers)}</p> : null}
@@ -53,7 +55,13 @@ export function AnswerSection({ view, links, t }: AnswerProps) {
   );
 }
 
-function LabelerRows({ found, view, links, t }: AnswerProps & { readonly found: AnswerLabeler }) {
+interface LabelerRowsProps extends AnswerProps {
+  readonly found: AnswerLabeler;
+  /** Number of events of the labeler with the most, for the length of the bars. */
+  readonly most: number;
+}
+
+function LabelerRows({ found, most, view, links, t }: LabelerRowsProps) {
   const { labeler, sum, values, otherValues } = found;
   const did = labeler.labeler;
   // No filter accepts an invalid DID.
@@ -63,6 +71,7 @@ function LabelerRows({ found, view, links, t }: AnswerProps & { readonly found: 
       <tr class="labeler">
         <th scope="rowgroup" colSpan={4}>
           <Labeler did={did} name={view.network.names.get(did)} t={t} />
+          {most > 0 ? <Bar share={sum.applied / most} rest={sum.removed / most} /> : null}
           <span class="soft">
             {coverageText(found, view, t)}{' '}
             {own !== null && view.query.filters.labeler === undefined ? (

@@ -78,7 +78,7 @@ describe('the documents about labelers', () => {
     const etag = header(csv, 'ETag') ?? '';
     expect(app.get(`${path}.csv`, { ifNoneMatch: etag }).status).toBe(304);
     expect(code(app.get('/labelers/did:plc:ewvi7nxzyoun6zhxrhs64oiz.csv'))).toBe('unknown_labeler');
-    expect(app.get('/labelers/nobody.csv').status).toBe(404);
+    expect(app.get('/labelers/unlisted.csv').status).toBe(404);
   });
 
   it('are served even if the DID in the path is percent-encoded', async () => {

@@ -25,7 +25,7 @@ describe('holeLabels', () => {
       { x: 104.2, anchor: 'start', words: 'not observed: ', time: '18 Nov 05:00 – 07:00', isFirst: true },
     ]);
     expect(labelsOf([[60, 72]])).toEqual([
-      { x: 826.3, anchor: 'end', words: 'not observed: ', time: '20 Nov 12:00 – 21 Nov 00:00', isFirst: true },
+      { x: 826.3, anchor: 'end', words: 'not observed: ', time: '20 Nov 12:00 – 00:00', isFirst: true },
     ]);
   });
 
@@ -37,6 +37,12 @@ describe('holeLabels', () => {
   });
 
   it('joins holes that less than a period separates, and says that the time was observed in part', () => {
+    expect(
+      labelsOf([
+        [24, 24.4],
+        [25, 25.4],
+      ]),
+    ).toEqual([expect.objectContaining({ words: 'partly not observed: ', time: '19 Nov 00:00 – 01:24' })]);
     const hours = Array.from({ length: 24 }, (_, at) => [24 + at, 24.4 + at] as const);
     expect(labelsOf(hours)).toEqual([
       expect.objectContaining({ words: 'partly not observed: ', time: '19 Nov 00:00 – 23:24' }),
@@ -58,6 +64,27 @@ describe('holeLabels', () => {
     expect(labels.map(({ time, isFirst }) => [time, isFirst])).toEqual([
       ['18 Nov 08:00 – 11:00', true],
       ['20 Nov 12:00 – 13:00', false],
+    ]);
+  });
+
+  it('places a label on the other side of its hole if there is a label on the side with more room', () => {
+    const labels = labelsOf([
+      [28, 30],
+      [60, 63],
+    ]);
+    expect(labels.map(({ time, anchor }) => [time, anchor])).toEqual([
+      ['20 Nov 12:00 – 15:00', 'end'],
+      ['19 Nov 04:00 – 06:00', 'end'],
+    ]);
+  });
+
+  it('names no day of which only a part was not observed', () => {
+    expect(labelsOf([[3, 3.6]], { count: 30, length: day })).toEqual([]);
+  });
+
+  it('begins within a hole of a third of the time, for which a narrow picture has no room next to it', () => {
+    expect(labelsOf([[20, 46]])).toEqual([
+      { x: 284.8, anchor: 'start', words: 'not observed: ', time: '18 Nov 20:00 – 19 Nov 22:00', isFirst: true },
     ]);
   });
 

@@ -6,21 +6,31 @@ import { type DrawnHole, plotWidth } from './layout.ts';
 export interface HoleLabel {
   readonly x: number;
   readonly anchor: 'start' | 'end';
-  /** Words before the time, only of the first label; the hatched hole says the same. */
+  /** Words before the time, only of a label that is alone; the hatched hole says the same. */
   readonly words: string;
   readonly time: string;
   /** True for the label of the longest hole, the only one for which a narrow picture has room. */
   readonly isFirst: boolean;
 }
 
+const hour = 3_600_000;
 /** Maximum number of labels of a chart. */
 const maxLabels = 3;
 /** Distance of a label from its hole. */
 const distance = 7;
 /** Width of a character, estimated for the narrowest picture with all labels. */
 const characterWidth = 11;
+/** room of a picture next to its plot. */
+const margin = 20;
+/** Part of the plot from which on a label begins within its hole. */
+const long = 0.3;
 /** Part of the plot from which on a hole contains its reason instead. */
 const wide = 0.6;
+
+interface Place {
+  readonly from: number;
+  readonly to: number;
+}
 
 interface Group {
   readonly start: number;
@@ -32,26 +42,55 @@ interface Group {
 
 /**
  * Returns the labels of the longest holes of a chart whose periods have the given length. Holes that less than a period
- * separates have one label. A label that would cover another one is left out.
+ * separates have one label. A label that would cover another one is left out, and so is that of a part of a day, because
+ * a label names whole days.
  */
 export function holeLabels(holes: readonly DrawnHole[], length: number, formats: Formats): HoleLabel[] {
   const labels: HoleLabel[] = [];
-  const covered: { readonly from: number; readonly to: number }[] = [];
-  for (const group of groupsOf(holes, length)) {
+  const covered: Place[] = [];
+  const groups = groupsOf(holes, length);
+  for (const group of groups) {
     if (labels.length === maxLabels) break;
-    const isFirst = labels.length === 0;
-    const words = `${group.isPart ? 'partly ' : ''}${isFirst ? 'not observed: ' : ''}`;
     const time = timeText(group, length, formats);
-    const isLeft = (group.from + group.to) / 2 > plotWidth / 2;
-    const x = isLeft ? group.from - distance : group.to + distance;
-    const width = characterWidth * `${words}${time}`.length;
-    const place = isLeft ? { from: x - width, to: group.to } : { from: group.from, to: x + width };
-    if (covered.some(({ from, to }) => place.from < to && from < place.to)) continue;
-    covered.push(place);
-    const rounded = Math.round(10 * x) / 10;
-    labels.push({ x: rounded, anchor: isLeft ? 'end' : 'start', words, time, isFirst });
+    const isFirst = labels.length === 0;
+    const [full, short] = group.isPart ? ['partly not observed: ', 'in part: '] : ['not observed: ', ''];
+    const found = (groups.length === 1 ? [full, short] : [short])
+      .flatMap((words) => placesOf(group, `${words}${time}`.length).map((place) => ({ words, ...place })))
+      .find((one) => isInside(one) && covered.every((other) => areApart(one, other)));
+    if (found === undefined) continue;
+    covered.push(found);
+    const { x, anchor, words } = found;
+    labels.push({ x: Math.round(10 * x) / 10, anchor, words, time, isFirst });
   }
   return labels;
+}
+
+/** Returns true for a place within the plot and the margins next to it. */
+function isInside({ from, to }: Place): boolean {
+  return from >= -margin && to <= plotWidth + margin;
+}
+
+/**
+ * Returns the places of a label on both sides of its hole, with the hole: that with more room first. Where a hole is so
+ * long that a narrow picture has no room next to it, its label begins within it.
+ */
+function placesOf({ from, to }: Place, characters: number) {
+  const width = distance + characterWidth * characters;
+  const isLong = to - from > long * plotWidth;
+  const sides = isLong
+    ? ([
+        { x: from + distance, anchor: 'start', from, to: Math.max(to, from + width) },
+        { x: to - distance, anchor: 'end', from: Math.min(from, to - width), to },
+      ] as const)
+    : ([
+        { x: to + distance, anchor: 'start', from, to: to + width },
+        { x: from - distance, anchor: 'end', from: from - width, to },
+      ] as const);
+  return (from + to) / 2 > plotWidth / 2 ? sides.toReversed() : sides;
+}
+
+function areApart(a: Place, b: Place): boolean {
+  return a.to <= b.from || b.to <= a.from;
 }
 
 /** Joins holes that less than a period separates, and returns the longest first. */
@@ -68,11 +107,9 @@ function groupsOf(holes: readonly DrawnHole[], length: number): Group[] {
     last.to = Math.max(last.to, x + width);
   }
   return groups
-    .filter(({ from, to }) => to - from < wide * plotWidth)
+    .filter(({ start, end, from, to }) => to - from < wide * plotWidth && (length <= hour || end - start >= length))
     .toSorted((a, b) => b.end - b.start - (a.end - a.start));
 }
-
-const hour = 3_600_000;
 
 function timeText({ start, end }: Group, length: number, { dayTick, clock }: Formats): string {
   const dayOf = (at: number): string => dayTick(microsFromMillis(at));
@@ -81,6 +118,7 @@ function timeText({ start, end }: Group, length: number, { dayTick, clock }: For
     return first === last ? first : `${first} – ${last}`;
   }
   const timeOf = (at: number): string => clock(microsFromMillis(at));
-  const isOneDay = dayOf(start) === dayOf(end);
+  // The end of less than 24 hours needs no date.
+  const isOneDay = end - start < 24 * hour;
   return `${dayOf(start)} ${timeOf(start)} – ${isOneDay ? '' : `${dayOf(end)} `}${timeOf(end)}`;
 }

@@ -32,32 +32,34 @@ const maxCollectionBytes = 317;
 
 /** Returns the total size of a label's strings, signature and `extra` in bytes. */
 export function labelBytes(label: ReceivedLabel): number {
-  let bytes = (label.sig?.length ?? 0) + (label.extra?.length ?? 0);
-  for (const text of texts(label)) bytes += Buffer.byteLength(text);
-  return bytes;
+  const { src, uri, cid = '', val, cts, exp = '', sig, extra } = label;
+  const longTexts = Buffer.byteLength(src) + Buffer.byteLength(uri) + Buffer.byteLength(val) + Buffer.byteLength(cts);
+  const optionalTexts = (cid === '' ? 0 : Buffer.byteLength(cid)) + (exp === '' ? 0 : Buffer.byteLength(exp));
+  return longTexts + optionalTexts + (sig?.length ?? 0) + (extra?.length ?? 0);
 }
 
 /**
  * Returns the reason why the store cannot hold a label, or null if it can. Admission applies the same check, so that
  * a batch is never refused because of a single label. A label is `malformed` if its uri contains no DID, if its
  * collection name is too long, if a text is not valid Unicode (the stored text would differ), or if `ver` is not an
- * integer.
+ * integer. `bytes` is the result of `labelBytes`, if the caller knows it.
  */
-export function unfit(label: ReceivedLabel): 'malformed' | 'oversized' | null {
-  if (labelBytes(label) > maxLabelBytes) return 'oversized';
+export function unfit(label: ReceivedLabel, bytes = labelBytes(label)): 'malformed' | 'oversized' | null {
+  if (bytes > maxLabelBytes) return 'oversized';
   const parts = splitUri(label.uri);
   if (parts === null) return 'malformed';
   // A day stores collection names in a separate table, so their length has a separate limit.
   if (parts.kind === 'record' && Buffer.byteLength(parts.collection) > maxCollectionBytes) return 'malformed';
   if (label.ver !== undefined && !Number.isSafeInteger(label.ver)) return 'malformed';
-  return texts(label).every((text) => text.isWellFormed()) ? null : 'malformed';
-}
-
-function texts({ src, uri, cid, val, cts, exp }: ReceivedLabel): string[] {
-  const all = [src, uri, val, cts];
-  if (cid !== undefined) all.push(cid);
-  if (exp !== undefined) all.push(exp);
-  return all;
+  const { src, uri, cid = '', val, cts, exp = '' } = label;
+  const isText =
+    src.isWellFormed() &&
+    uri.isWellFormed() &&
+    val.isWellFormed() &&
+    cts.isWellFormed() &&
+    cid.isWellFormed() &&
+    exp.isWellFormed();
+  return isText ? null : 'malformed';
 }
 
 /** Length of an identity in bytes. */

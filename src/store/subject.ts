@@ -23,11 +23,11 @@ export function splitUri(uri: string): UriParts | null {
   const slash = uri.indexOf('/', prefix.length);
   const authority = slash === -1 ? uri.slice(prefix.length) : uri.slice(prefix.length, slash);
   if (!did.test(authority)) return null;
-  const rest = uri.slice(prefix.length + authority.length);
-  const parts = rest.split('/');
-  const [, collection, rkey] = parts;
-  if (parts.length === 3 && collection && rkey) return { kind: 'record', did: authority, collection, rkey };
-  return { kind: 'other', did: authority, rest };
+  const end = slash === -1 ? -1 : uri.indexOf('/', slash + 1);
+  // The path of a record has exactly two slashes, and its parts are not empty.
+  const isRecord = end > slash + 1 && end < uri.length - 1 && uri.indexOf('/', end + 1) === -1;
+  if (!isRecord) return { kind: 'other', did: authority, rest: uri.slice(prefix.length + authority.length) };
+  return { kind: 'record', did: authority, collection: uri.slice(slash + 1, end), rkey: uri.slice(end + 1) };
 }
 
 /**

@@ -76,9 +76,10 @@ export function assertBounds({ observations, positions, refusals, refusedRows = 
   }
   let bytes = 0;
   for (const { label } of observations) {
-    const why = unfit(label);
+    const size = labelBytes(label);
+    const why = unfit(label, size);
     if (why !== null) throw new StoreError('invalid_observation', `a label in the batch is ${why}`);
-    bytes += labelBytes(label);
+    bytes += size;
   }
   for (const { value, endpoint, source } of positions) {
     const size = (value?.length ?? 0) + endpoint.length + source.length;

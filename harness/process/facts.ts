@@ -4,7 +4,7 @@ import { createFactsApp } from '../../src/facts/app.ts';
 import type { ArchivedDays } from '../../src/facts/archive/model.ts';
 import type { FactsDocuments } from '../../src/facts/documents.ts';
 import type { HoursSources } from '../../src/facts/hours/shown-hours.ts';
-import type { AccountLinks } from '../../src/facts/page/accounts.tsx';
+import type { AccountLinks } from '../../src/facts/page/page.tsx';
 import type { ReadRequest } from '../../src/http/read-request.ts';
 import type { Reply } from '../../src/http/reply.ts';
 import type { ArtifactFixture } from '../artifacts/fixtures.ts';

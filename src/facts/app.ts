@@ -8,8 +8,7 @@ import { below, pathOf, type ReadRequest } from '../http/read-request.ts';
 import { commonHeaders, errorReply, json, methodNotAllowed, preflight, type Reply } from '../http/reply.ts';
 import { chooseCoding, matchesEntityTag } from '../http/representation/negotiation.ts';
 import { archivePage, archivePagePath, monthPage } from './archive/archive-page.tsx';
-import { monthPath } from './archive/chart.tsx';
-import { archiveCharts } from './archive/day-charts.ts';
+import { archiveCharts, monthPath } from './archive/chart.tsx';
 import type { ArchivedDays } from './archive/model.ts';
 import type { FactsDocuments } from './documents.ts';
 import { type ChartState, chartDocuments, hoursEmbedPath, monthFile } from './embeds/chart-documents.tsx';
@@ -17,10 +16,9 @@ import { factFormats, renderedFacts } from './formats/formats.ts';
 import { type HoursCharts, type HoursSources, hoursCharts } from './hours/shown-hours.ts';
 import { type FreshnessBounds, judgeLabels, labelEvidence } from './judge.ts';
 import type { LabelersPublication } from './labelers/publication.ts';
-import type { AccountLinks } from './page/accounts.tsx';
 import { hoursPage, hoursPagePaths } from './page/hours-page.tsx';
 import { markedOrigins } from './page/model.ts';
-import { observatoryPage } from './page/page.ts';
+import { type AccountLinks, observatoryPage } from './page/page.tsx';
 import { cacheControl } from './representation.ts';
 import {
   type FactOutcomes,

@@ -43,7 +43,7 @@ const withdrawn = {
 } as const;
 
 /** An open file of an archive. */
-export interface ArchiveFile {
+interface ArchiveFile {
   readonly handle: FileHandle;
   readonly bytes: number;
   /** Modification time in milliseconds since 1970. */
@@ -58,7 +58,7 @@ export interface ArchiveFile {
 }
 
 /** Directory of an archive. */
-export interface ArchiveDirectory {
+interface ArchiveDirectory {
   /**
    * Opens a file by its path relative to the directory; `withdrawn` if the publisher has withdrawn the file, null if the
    * archive has no such file.
@@ -67,7 +67,7 @@ export interface ArchiveDirectory {
 }
 
 /** Dependencies of the archive responses. */
-export interface ArchiveRepliesOptions {
+interface ArchiveRepliesOptions {
   readonly directory: ArchiveDirectory;
   /** Headers that every response of the server has. */
   readonly common: HeaderList;

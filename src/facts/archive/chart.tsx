@@ -1,16 +1,24 @@
 import { percent } from '../../web/bar.tsx';
+import type { Bin, Hole } from '../../web/chart/series.ts';
 import { renderFragment } from '../../web/document.tsx';
 import { countText, dateText, instantText, rateText } from '../../web/format.ts';
-import { ChartFigure } from '../hours/chart-figure.tsx';
-import { chartFile } from '../hours/hours-chart.ts';
-import { type chartLengths, type DayChartKind, dayChart } from './day-charts.ts';
+import {
+  type ArchiveChartName,
+  type ArchiveCharts,
+  ChartFigure,
+  chartFile,
+  type PageChart,
+} from '../hours/chart-figure.tsx';
+import { oncePer } from '../resources.ts';
 import {
   type ArchivedDay,
+  type ArchivedDays,
   type ArchivedIssue,
   type ChartDay,
   chartDays,
   type HourGap,
   hourGaps,
+  hourNumber,
   issuesIn,
   type Period,
 } from './model.ts';
@@ -174,19 +182,6 @@ export function dayText(day: string): string {
   return dateText(`${day}T00:00:00Z`);
 }
 
-/** Describes the event rate of a day. */
-export function eventsText({ eventsPerSecond, isArchived }: ChartDay): string {
-  if (eventsPerSecond === null) return isArchived ? 'weather not observed' : 'weather unknown';
-  return `${rateText(eventsPerSecond)} events per second`;
-}
-
-/** Describes the label rate of a day, and the labels that are not part of it. */
-export function labelsText({ labelsPerHour, isArchived, lateLabels }: ChartDay): string {
-  const late = typeof lateLabels === 'number' ? `, ${countText(lateLabels)} read late` : '';
-  if (labelsPerHour === null) return `${isArchived ? 'labels not observed' : 'labels unknown'}${late}`;
-  return `${rateText(labelsPerHour)} labels per hour${late}`;
-}
-
 /** States why the chart shows no labels. */
 export function LabelsRefused({ why }: { why: string }) {
   return <p data-refused="archived-labels">The chart shows no labels. {why}</p>;
@@ -283,4 +278,108 @@ function RecentContent({ recent, refusal }: { recent: RecentArchive; refusal: st
 /** Returns the content of the section about the last month of the archive as HTML. */
 export function recentHtml(recent: RecentArchive, refusal: string | null): string {
   return renderFragment(<RecentContent recent={recent} refusal={refusal} />);
+}
+
+/** Number of days of the shorter and of the longer chart. */
+export const chartLengths = { month: 30, year: 365 } as const;
+
+const dayMs = 86_400_000;
+
+/** Names of the two charts of a list of days. */
+type DayChartKind = 'events' | 'labels';
+
+/** Creates the chart of a daily rate from consecutive days. `now` is in milliseconds since 1970. */
+function dayChart(
+  days: readonly ChartDay[],
+  kind: DayChartKind,
+  { id, now }: { readonly id: string; readonly now: number },
+): PageChart {
+  const bins = days.map((day) => dayBin(day, kind));
+  const isEvents = kind === 'events';
+  return {
+    series: {
+      ...{ id: `${id}-${kind}`, shape: 'line', paint: isEvents ? 'weather' : 'labels', bins, through: now },
+      holes: holesOf(bins, now),
+    },
+    title: isEvents ? 'Network events per second, by day' : 'Labels applied and removed per hour, by day',
+    unit: isEvents ? 'events per second' : 'labels per hour',
+    answer: '',
+    columns: isEvents ? { value: 'Events per second' } : { value: 'Labels per hour', apart: 'Labels read late' },
+  };
+}
+
+function dayBin(day: ChartDay, kind: DayChartKind): Bin {
+  const isEvents = kind === 'events';
+  const start = Date.parse(day.day);
+  const value = isEvents ? day.eventsPerSecond : day.labelsPerHour;
+  const isPartial = isEvents ? day.isWeatherPartial : day.isLabelsPartial;
+  const share = isEvents ? day.weatherObserved : day.labelsObserved;
+  // A share below one that rounding made one must not look whole.
+  const observed = value === null ? 0 : isPartial ? Math.min(share, 0.99) : 1;
+  const late = isEvents ? {} : { apart: day.lateLabels ?? null };
+  return { start, end: start + dayMs, value, ...late, observed, reason: reasonOf(day, value, isPartial) };
+}
+
+function reasonOf({ isArchived }: ChartDay, value: number | null, isPartial: boolean): string | null {
+  if (value === null) return isArchived ? 'not observed' : 'not in the archive';
+  return isPartial ? 'some hours not observed' : null;
+}
+
+/** Returns the days without a value as holes. Adjoining days with the same reason are one hole. */
+function holesOf(bins: readonly Bin[], now: number): Hole[] {
+  const holes: { start: number; end: number; reason: string }[] = [];
+  for (const { start, end, value, reason } of bins) {
+    if (value !== null || reason === null) continue;
+    const last = holes.at(-1);
+    const until = Math.min(end, Math.max(start, now));
+    if (last?.end === start && last.reason === reason) last.end = until;
+    else holes.push({ start, end: until, reason });
+  }
+  return holes.filter(({ start, end }) => end > start);
+}
+
+/** Returns the days of a month (`YYYY-MM`) in the last twelve months, oldest first. */
+export function monthDays(
+  days: readonly ArchivedDay[],
+  month: string,
+  { now, areLabelsShown }: Pick<Period, 'now' | 'areLabelsShown'>,
+): ChartDay[] {
+  const year = chartDays(days, { count: chartLengths.year, now, areLabelsShown });
+  return year.filter(({ day }) => day.startsWith(`${month}-`));
+}
+
+/** Creates a function that returns the charts of the archive as files; null while there is no archive. */
+export function archiveCharts(archive: ArchivedDays | null): (now: number) => ArchiveCharts | null {
+  const made = oncePer(
+    (at: { readonly days: readonly ArchivedDay[]; readonly now: number }): ArchiveCharts => ({
+      mark: at,
+      of: (name) => namedChart(name, at),
+      ofMonth: (month, kind) => monthChart(month, kind, at),
+    }),
+  );
+  let current: { readonly days: readonly ArchivedDay[]; readonly now: number } | undefined;
+  return (now) => {
+    const days = archive?.days() ?? null;
+    if (days === null) return null;
+    if (current?.days !== days || hourNumber(current.now) !== hourNumber(now)) current = { days, now };
+    return made(current);
+  };
+}
+
+function namedChart(
+  name: ArchiveChartName,
+  { days, now }: { readonly days: readonly ArchivedDay[]; readonly now: number },
+): PageChart {
+  const [length, kind] = name.split('-') as ['month' | 'year', DayChartKind];
+  const period: Period = { count: chartLengths[length], now, areLabelsShown: kind === 'labels' };
+  return dayChart(chartDays(days, period), kind, { id: length, now });
+}
+
+function monthChart(
+  month: string,
+  kind: DayChartKind,
+  { days, now }: { readonly days: readonly ArchivedDay[]; readonly now: number },
+): PageChart | null {
+  const own = monthDays(days, month, { now, areLabelsShown: kind === 'labels' });
+  return own.length === 0 ? null : dayChart(own, kind, { id: 'month', now });
 }

@@ -1,5 +1,5 @@
-import { countText, instantText } from '../../web/format.ts';
-import { dayText, eventsText, labelsText } from './chart.tsx';
+import { countText, instantText, rateText } from '../../web/format.ts';
+import { dayText } from './chart.tsx';
 import type { ArchivedIssue, ChartDay, IssuesByDay } from './model.ts';
 
 interface DayTableProps {
@@ -131,4 +131,17 @@ interface IssueLinksProps {
 
 function anchorOf(id: string): string {
   return `issue-${id}`;
+}
+
+/** Describes the event rate of a day. */
+function eventsText({ eventsPerSecond, isArchived }: ChartDay): string {
+  if (eventsPerSecond === null) return isArchived ? 'weather not observed' : 'weather unknown';
+  return `${rateText(eventsPerSecond)} events per second`;
+}
+
+/** Describes the label rate of a day, and the labels that are not part of it. */
+function labelsText({ labelsPerHour, isArchived, lateLabels }: ChartDay): string {
+  const late = typeof lateLabels === 'number' ? `, ${countText(lateLabels)} read late` : '';
+  if (labelsPerHour === null) return `${isArchived ? 'labels not observed' : 'labels unknown'}${late}`;
+  return `${rateText(labelsPerHour)} labels per hour${late}`;
 }

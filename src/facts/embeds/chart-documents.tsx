@@ -12,13 +12,12 @@ import {
   newestHours,
   type PageChart,
   summaryOf,
-} from '../hours/hours-chart.ts';
+} from '../hours/chart-figure.tsx';
 import type { HoursCharts, ShownHours } from '../hours/shown-hours.ts';
 import { cacheControl } from '../representation.ts';
 import type { FactOutcomes } from '../resources.ts';
-import { chartWidth, innerWidth, left, Plate } from './chart-section.tsx';
-import { chartHeaders, chartStyle, Line, renderImage, svgType } from './image.tsx';
-import { ImageChart } from './image-chart.tsx';
+import { chartWidth, innerWidth, left, Plate } from './chart.tsx';
+import { chartHeaders, chartStyle, ImageChart, Line, renderImage, svgType } from './image.tsx';
 import { networkNames } from './texts.ts';
 
 const hourCharts = ['events', 'events-24h', 'labels', 'labels-24h', ...collectionNames] as const;

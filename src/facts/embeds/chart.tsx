@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact';
 import type { LabelsOverview, WeatherConditionsEnvelope, WeatherMetricsEnvelope } from '../../contract/envelope.ts';
 import { parseTimestamp } from '../../contract/timestamp.ts';
 import type { CollectionName, ConditionState, Origin } from '../../contract/vocabulary.ts';
@@ -15,9 +16,15 @@ import {
 } from '../page/model.ts';
 import { confidenceText, scale } from '../page/words.ts';
 import { conditionNames } from './badge.tsx';
-import { chartWidth, innerWidth, left, Plate, refusedText, Section } from './chart-section.tsx';
 import { Hatched, Line, renderImage, textWidth } from './image.tsx';
-import { ageText, labelCoverageText, networkNames, weatherCoverageText } from './texts.ts';
+import { ageText, labelCoverageText, networkNames, refusalText, weatherCoverageText } from './texts.ts';
+
+/** Width of the chart, in units of the drawing. */
+export const chartWidth = 640;
+/** Left margin of the chart. */
+export const left = 16;
+/** Width of the chart inside its margins. */
+export const innerWidth = chartWidth - 2 * left;
 
 const height = 436;
 
@@ -314,4 +321,60 @@ function Bar({ x, y, width, share: part }: { x: number; y: number; width: number
 
 function share(ratio: number | null): number {
   return ratio === null ? 0 : Math.min(1, Math.max(0, ratio));
+}
+
+/** Draws a section: its title with a note on the right, and the content below. */
+function Section({
+  title,
+  note,
+  y,
+  children,
+}: {
+  title: string;
+  note?: string;
+  y: number;
+  children: ComponentChildren;
+}) {
+  return (
+    <>
+      <Line x={left} y={y + 14} size={13} isStrong>
+        {title}
+      </Line>
+      {note === undefined ? null : (
+        <Line x={chartWidth - left} y={y + 14} paint="soft" anchor="end">
+          {note}
+        </Line>
+      )}
+      {children}
+    </>
+  );
+}
+
+/** Draws a hatched plate with the reason in place of a refused fact or of a fact without current data. */
+export function Plate({
+  text,
+  paint,
+  y,
+  height,
+}: {
+  text: string;
+  paint: 'absent' | 'refused';
+  y: number;
+  height: number;
+}) {
+  const width = textWidth(text, 12, true) + 20;
+  return (
+    <>
+      <Hatched x={left} y={y} width={innerWidth} height={height} />
+      <rect class={paint} x={left + 8} y={y + height / 2 - 11} width={width} height="22" rx="3" />
+      <Line x={left + 18} y={y + height / 2 + 4} size={12} paint={`on-${paint}`} isStrong>
+        {text}
+      </Line>
+    </>
+  );
+}
+
+/** Describes the refusal of a fact. */
+function refusedText(fact: Exclude<Shown<never>, { kind: 'served' }>): string {
+  return `refused: ${refusalText(fact)}`;
 }

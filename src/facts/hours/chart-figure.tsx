@@ -1,13 +1,175 @@
 import type { ComponentChildren } from 'preact';
-import { type Bin, sideOf } from '../../web/chart/series.ts';
+import { microsFromMillis } from '../../contract/timestamp.ts';
+import { type Bin, sideOf, type TimeSeries } from '../../web/chart/series.ts';
 import { TimeChart } from '../../web/chart/time-chart.tsx';
-import { rateText } from '../../web/format.ts';
+import { agreeing, countText, instantText, percentText, rateText } from '../../web/format.ts';
 import { formatsOf } from '../../web/language/formats.ts';
 import { Legend, type Sign, signText } from '../../web/legend.tsx';
-import { binText, holesNote, observedText, type PageChart, summaryOf, valueText } from './hours-chart.ts';
+
+/**
+ * A chart of a page, with the texts that its picture, its table and its files share. The table and the files are made
+ * from `series`, so they contain exactly what is drawn.
+ */
+export interface PageChart {
+  readonly series: TimeSeries;
+  readonly title: string;
+  /** Unit of the value axis. */
+  readonly unit: string;
+  /** Answer to the question for which readers open the chart; the text alternative of the picture begins with it. */
+  readonly answer: string;
+  /** Names of the columns; absent for a column that the chart does not have. */
+  readonly columns: {
+    readonly value: string;
+    readonly below?: string;
+    readonly apart?: string;
+    readonly usual?: string;
+  };
+}
+
+/** Charts of the archive by name, or null if there is none. They change with `mark`. */
+export interface ArchiveCharts {
+  readonly mark: object;
+  of(name: ArchiveChartName): PageChart;
+  /** Returns a chart of the days of a month (`YYYY-MM`); null for a month without days. */
+  ofMonth(month: string, kind: 'events' | 'labels'): PageChart | null;
+}
+
+/** Names of the charts that are made from the archive. */
+export const archiveChartNames = ['month-events', 'month-labels', 'year-events', 'year-labels'] as const;
+export type ArchiveChartName = (typeof archiveChartNames)[number];
+
+/** Returns the path of a chart's files without their suffix. */
+export function chartFile(name: string): string {
+  return `/charts/${name}`;
+}
+
+const hourMs = 3_600_000;
+
+/** Returns the chart of the newest hours of a chart. Its answer stays, because it is about the newest hour. */
+export function newestHours(chart: PageChart, count: number): PageChart {
+  const { series } = chart;
+  const bins = series.bins.slice(-count);
+  const first = bins[0];
+  if (bins.length === series.bins.length || !first) return chart;
+  const holes = series.holes
+    .filter(({ end }) => end > first.start)
+    .map((hole) => ({ ...hole, start: Math.max(hole.start, first.start) }));
+  return { ...chart, series: { ...series, id: `${series.id}-${count}h`, bins, holes } };
+}
+
+/** Formats the start of an hour or a day. */
+function binText({ start, end }: Pick<Bin, 'start' | 'end'>): string {
+  const at = microsFromMillis(start);
+  const formats = formatsOf('en');
+  return end - start > hourMs ? formats.dayTick(at) : `${formats.dayTick(at)} ${formats.clock(at)}`;
+}
+
+/** Maximum number of holes that `holesNote` names. */
+const maxHoles = 3;
+
+/** Names the longest holes with their reasons; empty if nothing is missing. */
+function holesNote({ holes, through }: TimeSeries): string {
+  const past = holes.filter(({ start }) => start < through);
+  if (past.length === 0) return '';
+  const longest = past.toSorted((a, b) => b.end - b.start - (a.end - a.start)).slice(0, maxHoles);
+  const named = longest
+    .toSorted((a, b) => a.start - b.start)
+    .map(({ start, end, reason }) => `${momentText(start)} to ${momentText(Math.min(end, through))} (${reason})`);
+  const more = past.length - longest.length;
+  return `Not observed: ${named.join('; ')}${more > 0 ? `; and ${countText(more)} more` : ''}.`;
+}
+
+function momentText(at: number): string {
+  return binText({ start: at, end: at });
+}
+
+/** Formats a value of a chart: a rate of a line chart, a count of a bar chart. */
+function valueText({ shape }: Pick<TimeSeries, 'shape'>, value: number): string {
+  return shape === 'line' ? rateText(value) : countText(value);
+}
+
+/** Describes the picture in words: its answer, its period, its extremes and its holes. */
+export function summaryOf({ series, title, answer, columns }: PageChart): string {
+  const { bins } = series;
+  const first = bins[0];
+  if (!first) return `${title}. There are no values yet.`;
+  const until = new Date(Math.min(series.through, bins.at(-1)?.end ?? series.through)).toISOString();
+  return [
+    `${title}, ${instantText(new Date(first.start).toISOString())} to ${instantText(until)}.`,
+    ...(answer === '' ? [] : [answer]),
+    extremes(series, columns.value, ({ value }) => value),
+    ...(columns.below === undefined ? [] : [extremes(series, columns.below, ({ below }) => below ?? null)]),
+    sidesText(series),
+    holesText(series),
+  ]
+    .filter((text) => text !== '')
+    .join(' ');
+}
+
+/** Counts the hours outside the usual range; empty for a chart without ranges. */
+function sidesText({ bins }: TimeSeries): string {
+  if (!bins.some(({ usual }) => usual)) return '';
+  const [above, below] = (['above', 'below'] as const).map((side) => bins.filter((bin) => sideOf(bin) === side).length);
+  const hours = (n = 0): string => `${countText(n)} ${agreeing(n, 'hour', 'hours')}`;
+  return `${hours(above)} busier than usual, ${hours(below)} quieter.`;
+}
+
+function extremes(series: TimeSeries, name: string, pick: (bin: Bin) => number | null): string {
+  const known = series.bins.flatMap((bin) => pick(bin) ?? []);
+  if (known.length === 0) return `${name}: no value is known.`;
+  const most = Math.max(...known);
+  const at = series.bins.find((bin) => pick(bin) === most);
+  const when = at === undefined || most === 0 ? '' : `, highest on ${binText(at)}`;
+  return `${name}: ${valueText(series, Math.min(...known))} to ${valueText(series, most)}${when}.`;
+}
+
+function holesText({ bins, through }: TimeSeries): string {
+  const past = bins.filter(({ start }) => start < through);
+  const unseen = past.filter(({ observed }) => observed <= 0).length;
+  const part = past.filter(({ observed }) => observed > 0 && observed < 1).length;
+  const period = (bins[0]?.end ?? 0) - (bins[0]?.start ?? 0) > hourMs ? ['day', 'days'] : ['hour', 'hours'];
+  const counted = (n: number): string => `${countText(n)} ${agreeing(n, period[0] ?? '', period[1] ?? '')}`;
+  if (unseen + part === 0) return `Every ${period[0]} was observed entirely.`;
+  return `${counted(unseen)} not observed, ${counted(part)} observed in part; the line or the bars break there.`;
+}
+
+/**
+ * Describes how much of an hour or day was observed and why not all of it; empty if all of it was, because most are. An
+ * hour that has not ended is described as such.
+ */
+function observedText({ end, observed, reason }: Bin, through: number): string {
+  const share = observed >= 1 ? '' : observed <= 0 ? 'nothing' : percentText(observed);
+  const text = reason === null ? share : `${share}: ${reason}`;
+  return end > through ? `${text === '' ? 'all' : text}, so far` : text;
+}
+
+/** Formats a chart as CSV (RFC 4180): one line per hour or day, with the exact values and an empty field for unknown ones. */
+export function chartCsv({ series, columns }: PageChart): string {
+  const name = (text: string): string => text.toLowerCase().replaceAll(' ', '_');
+  const head = [
+    ...['start', 'end', name(columns.value)],
+    ...(columns.below === undefined ? [] : [name(columns.below)]),
+    ...(columns.apart === undefined ? [] : [name(columns.apart)]),
+    ...(columns.usual === undefined ? [] : ['usual_low', 'usual_high']),
+    ...['observed_share', 'reason'],
+  ];
+  const lines = series.bins.map((bin) => [
+    ...[new Date(bin.start).toISOString(), new Date(bin.end).toISOString(), bin.value],
+    ...(columns.below === undefined ? [] : [bin.below]),
+    ...(columns.apart === undefined ? [] : [bin.apart]),
+    ...(columns.usual === undefined ? [] : [bin.usual?.low, bin.usual?.high]),
+    ...[bin.start >= series.through ? null : bin.observed, bin.reason],
+  ]);
+  return [head, ...lines].map((line) => `${line.map(csvField).join(',')}\r\n`).join('');
+}
+
+function csvField(value: string | number | null | undefined): string {
+  const text = value === null || value === undefined ? '' : String(value);
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
 
 /** Draws a chart of a page or an image, with a mark at its highest value. */
-export function Plot({ chart, summary }: { readonly chart: PageChart; readonly summary: string }) {
+function Plot({ chart, summary }: { readonly chart: PageChart; readonly summary: string }) {
   const { series, unit } = chart;
   return (
     <TimeChart {...{ series, unit, summary }} formats={formatsOf('en')} peakText={(bin) => peakText(chart, bin)} />

@@ -11,7 +11,7 @@ import {
 import { type Bin, type Hole, observedParts, sideOf } from '../../web/chart/series.ts';
 import { countText, instantText, rateText } from '../../web/format.ts';
 import { type Outcome, oncePer } from '../resources.ts';
-import type { PageChart } from './hours-chart.ts';
+import type { PageChart } from './chart-figure.tsx';
 
 /** Sources of the hours files of both instruments; null if the service does not know where they are. */
 export interface HoursSources {

@@ -2,7 +2,7 @@ import { type LabelerEnvelope, type LabelersEnvelope, labelerContractIds } from 
 import { formatTimestamp } from '../../contract/timestamp.ts';
 import type { Origin } from '../../contract/vocabulary.ts';
 import type { HeaderList, Reply } from '../../http/reply.ts';
-import { chooseCoding } from '../../http/representation/negotiation.ts';
+import { chooseCoding, matchesEntityTag } from '../../http/representation/negotiation.ts';
 import { renderPage } from '../../web/document.tsx';
 import { chartImage } from '../embeds/chart-documents.tsx';
 import { chartCsv } from '../hours/hours-chart.ts';
@@ -27,7 +27,6 @@ import {
   type Conditions,
   chartDocument,
   codedInBackground,
-  conditional,
   isPlain,
   jsonDocument,
   type ListQuery,
@@ -127,7 +126,7 @@ function withEntries(text: string, entries: readonly Buffer[]): Buffer {
 const maxKeptBytes = 4 * 1024 * 1024;
 
 /** Cache of values that were rendered from one pair of artifacts in one age bucket. Its total size is limited. */
-export class Kept<V> {
+class Kept<V> {
   #source: unknown = null;
   #bucket = Number.NaN;
   #madeAt = 0;
@@ -306,4 +305,10 @@ function labelerEnvelope<P>(pair: Pair<P>, did: string, judgement: Servable, now
     provenance,
     freshness,
   };
+}
+
+/** Returns a 304 or 200 response, depending on the conditional headers of the request. */
+function conditional({ etag, notModified, replies }: Validated, conditions: Conditions): Reply {
+  if (matchesEntityTag(conditions.ifNoneMatch, etag)) return notModified;
+  return replies.of(chooseCoding(conditions.acceptEncoding));
 }

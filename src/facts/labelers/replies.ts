@@ -5,7 +5,7 @@ import { type LabelerErrorCode, labelerErrorBody } from '../../contract/errors.t
 import { type LabelerState, labelerStates, type Origin } from '../../contract/vocabulary.ts';
 import type { ReadRequest } from '../../http/read-request.ts';
 import { type HeaderList, httpDate, json, jsonType, type Reply, withBody } from '../../http/reply.ts';
-import { type Coding, chooseCoding, matchesEntityTag } from '../../http/representation/negotiation.ts';
+import type { Coding } from '../../http/representation/negotiation.ts';
 import { renderPage } from '../../web/document.tsx';
 import { csvType } from '../embeds/chart-documents.tsx';
 import { chartHeaders, svgType } from '../embeds/image.tsx';
@@ -190,12 +190,6 @@ function tagOf(body: Buffer): string {
 export function passingPage(page: string, coding: Coding, common: HeaderList): Reply {
   const headers = ['Cache-Control', 'no-store', 'Vary', 'Accept-Encoding', ...pageHeaders, ...common];
   return codedOnce({ status: 200, contentType: html, body: Buffer.from(page), headers }, coding);
-}
-
-/** Returns a 304 or 200 response, depending on the conditional headers of the request. */
-export function conditional({ etag, notModified, replies }: Validated, conditions: Conditions): Reply {
-  if (matchesEntityTag(conditions.ifNoneMatch, etag)) return notModified;
-  return replies.of(chooseCoding(conditions.acceptEncoding));
 }
 
 /** Format of a refusal: JSON, or an HTML page with the relative URL of the service. */

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { fieldsOf } from './fields.ts';
-import type { Schema } from './openapi.ts';
+import { fieldsOf, type Schema } from './openapi.ts';
 
 const schemas: Record<string, Schema> = {
   Part: { type: 'object', description: 'A part.', properties: { end: { type: 'string', format: 'date-time' } } },

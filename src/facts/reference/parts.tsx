@@ -1,5 +1,5 @@
 import { Fragment } from 'preact';
-import { type ApiDocument, type Call, callsOf, type Schema } from './openapi.ts';
+import type { ApiDocument, Call, Schema } from './openapi.ts';
 
 /** Shows a sentence of a document. Text between backquotes is shown as code. */
 export function Text({ of }: { of: string }) {
@@ -8,19 +8,6 @@ export function Text({ of }: { of: string }) {
       {of
         .split('`')
         .map((part, at) => (at % 2 === 1 ? <code key={at}>{part}</code> : <Fragment key={at}>{part}</Fragment>))}
-    </>
-  );
-}
-
-/** Shows a description, split into paragraphs. */
-export function Paragraphs({ of }: { of: string }) {
-  return (
-    <>
-      {of.split('\n\n').map((paragraph, at) => (
-        <p key={at}>
-          <Text of={paragraph} />
-        </p>
-      ))}
     </>
   );
 }
@@ -44,26 +31,7 @@ export interface Part {
 }
 
 /** A part before its schemas are assigned to parts of the page. */
-type PartSource = Pick<Part, 'id' | 'title' | 'document' | 'base' | 'source' | 'sameOrigin'>;
-
-/** Assigns element ids to the schemas of all parts. */
-export function arranged(sources: readonly PartSource[]): Part[] {
-  const places = new Map<string, { readonly text: string; readonly anchor: string }>();
-  return sources.map((source) => {
-    const anchors = new Map<string, string>();
-    const shown: (readonly [string, Schema])[] = [];
-    for (const [name, schema] of Object.entries(source.document.components.schemas)) {
-      const text = JSON.stringify(schema);
-      const known = places.get(name);
-      const anchor = known?.text === text ? known.anchor : known ? `${source.id}-${name}` : name;
-      anchors.set(name, anchor);
-      if (known?.text === text) continue;
-      shown.push([name, schema]);
-      if (!known) places.set(name, { text, anchor });
-    }
-    return { ...source, calls: callsOf(source.document), anchors, shown };
-  });
-}
+export type PartSource = Pick<Part, 'id' | 'title' | 'document' | 'base' | 'source' | 'sameOrigin'>;
 
 /** Returns the element id of a call. */
 export function callAnchor(part: Pick<Part, 'id'>, { operation }: Call): string {

@@ -6,8 +6,7 @@ import { root } from '../../../harness/process/imports.ts';
 import { accountErrorTable, errorTable, labelerErrorTable } from '../../contract/errors.ts';
 import { encode } from '../../http/representation/negotiation.ts';
 import { renderPage } from '../../web/document.tsx';
-import { fieldsOf } from './fields.ts';
-import { callsOf, parseDocument } from './openapi.ts';
+import { callsOf, fieldsOf, parseDocument } from './openapi.ts';
 import { reference, referenceDocuments } from './reference.tsx';
 
 /** The API reference shows the fields, calls, parameters and errors of the OpenAPI documents without scripts. */

@@ -1,8 +1,8 @@
 import { Fragment } from 'preact';
 import type { PageParts } from '../../web/page-body.tsx';
 import { Calls } from './calls.tsx';
-import { type ApiDocument, parseDocument } from './openapi.ts';
-import { arranged, callAnchor, errorAnchor, Paragraphs, type Part, Text } from './parts.tsx';
+import { type ApiDocument, callsOf, parseDocument, type Schema } from './openapi.ts';
+import { callAnchor, errorAnchor, type Part, type PartSource, Text } from './parts.tsx';
 import { allErrors, errorRemedies, isErrorCode } from './remedies.ts';
 import { Schemas } from './schemas.tsx';
 
@@ -184,4 +184,36 @@ function Errors({ documents }: { documents: readonly ApiDocument[] }) {
       </dl>
     </>
   );
+}
+
+/** Shows a description, split into paragraphs. */
+function Paragraphs({ of }: { of: string }) {
+  return (
+    <>
+      {of.split('\n\n').map((paragraph, at) => (
+        <p key={at}>
+          <Text of={paragraph} />
+        </p>
+      ))}
+    </>
+  );
+}
+
+/** Assigns element ids to the schemas of all parts. */
+function arranged(sources: readonly PartSource[]): Part[] {
+  const places = new Map<string, { readonly text: string; readonly anchor: string }>();
+  return sources.map((source) => {
+    const anchors = new Map<string, string>();
+    const shown: (readonly [string, Schema])[] = [];
+    for (const [name, schema] of Object.entries(source.document.components.schemas)) {
+      const text = JSON.stringify(schema);
+      const known = places.get(name);
+      const anchor = known?.text === text ? known.anchor : known ? `${source.id}-${name}` : name;
+      anchors.set(name, anchor);
+      if (known?.text === text) continue;
+      shown.push([name, schema]);
+      if (!known) places.set(name, { text, anchor });
+    }
+    return { ...source, calls: callsOf(source.document), anchors, shown };
+  });
 }

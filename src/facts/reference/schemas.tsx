@@ -1,6 +1,5 @@
 import { Fragment } from 'preact';
-import { fieldsOf, type TypePart, typeOf } from './fields.ts';
-import type { Schema } from './openapi.ts';
+import { fieldsOf, type Schema, type TypePart, typeOf } from './openapi.ts';
 import { type Part, Text } from './parts.tsx';
 
 /** Shows a type with its units and values, and links to other schemas. */

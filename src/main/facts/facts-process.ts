@@ -20,7 +20,7 @@ import {
   type LabelersPublicationOptions,
   labelersPublication,
 } from '../../facts/labelers/publication.ts';
-import type { AccountLinks } from '../../facts/page/accounts.tsx';
+import type { AccountLinks } from '../../facts/page/page.tsx';
 import { clientAddress } from '../../http/connections/network-tiers.ts';
 import { pathOf } from '../../http/read-request.ts';
 import { createHttpServer, type FileAnswering } from '../../http/server.ts';

@@ -13,8 +13,7 @@ import {
   labelerPaths,
 } from '../../contract/labelers.ts';
 import { fewerThanFive } from '../../contract/vocabulary.ts';
-import { gapParts } from '../../facts/labelers/page/gap-parts.ts';
-import { enumeration, foundText, readByText, stateText } from '../../facts/labelers/page/words.ts';
+import { enumeration, foundText, gapParts, readByText, stateText } from '../../facts/labelers/page/words.ts';
 import { countText, percentText } from '../../web/format.ts';
 import { aligned, terminalText, wrapped } from '../terminal-text.ts';
 

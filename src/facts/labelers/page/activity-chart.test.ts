@@ -3,7 +3,7 @@ import { aLabeler } from '../../../../harness/artifacts/labeler-facts.ts';
 import type { LabelerFacts } from '../../../contract/labelers.ts';
 import { layChart } from '../../../web/chart/layout.ts';
 import type { Hole } from '../../../web/chart/series.ts';
-import { activityChart, dayTitle, unreadReasons } from './activity-chart.ts';
+import { activityChart, dayTitle, unreadReasons } from './activity.tsx';
 
 const dayMs = 86_400_000;
 const unavailable = 'the labeler was unavailable or not followed';

@@ -1,14 +1,15 @@
 import type { LabelerFacts } from '../../../contract/labelers.ts';
+import { parseTimestamp } from '../../../contract/timestamp.ts';
+import { type Bin, type Hole, observedParts } from '../../../web/chart/series.ts';
 import { TimeChart } from '../../../web/chart/time-chart.tsx';
 import { Count, Percent } from '../../../web/figures.tsx';
-import { countText } from '../../../web/format.ts';
+import { countText, percentText } from '../../../web/format.ts';
 import { formatsOf } from '../../../web/language/formats.ts';
 import { Legend } from '../../../web/legend.tsx';
-import { peakText, signsOf } from '../../hours/chart-figure.tsx';
-import { type PageChart, summaryOf } from '../../hours/hours-chart.ts';
+import { type PageChart, peakText, signsOf, summaryOf } from '../../hours/chart-figure.tsx';
+import { unlistedReason } from '../../hours/shown-hours.ts';
 import { Picture, Stat, Unknown } from '../../page/pieces.tsx';
-import { activityChart, dayTitle, unreadReasons } from './activity-chart.ts';
-import { at } from './gap-parts.ts';
+import { at, gapParts } from './words.ts';
 
 /** Shows the events of each day as a picture and as a table, with holes where the labeler was not read. */
 export function Activity({ facts }: { facts: LabelerFacts }) {
@@ -128,4 +129,124 @@ function DayTable({ days, reasons }: { days: LabelerFacts['days']; reasons: Read
 
 function Cell({ value, at: where }: { value: number | null; at: string }) {
   return <td class="number">{value === null ? <Unknown>not known</Unknown> : <Count value={value} at={where} />}</td>;
+}
+
+const dayMs = 86_400_000;
+/** Maximum number of days in a chart: more than any window has. An older part of a longer window is not drawn. */
+const maxDays = 100;
+/** Reason of the part of the first day that is before the window. */
+const beforeWindow = 'before the window';
+
+type ActivityFacts = Pick<LabelerFacts, 'window' | 'days' | 'gaps' | 'state' | 'state_since'>;
+
+/**
+ * Creates the chart of a labeler's applications (above zero) and removals (below zero) by day. Returns null for a window
+ * without a length. A day that was not read is a hole with its reason, and a day that was read in part states its share.
+ */
+export function activityChart(facts: ActivityFacts): PageChart | null {
+  const [windowStart, through] = [millis(facts.window.start), millis(facts.window.end)];
+  if (!(through > windowStart)) return null;
+  const last = dayStart(through - 1);
+  const first = Math.max(dayStart(windowStart), last - (maxDays - 1) * dayMs);
+  const listed = gapParts(facts).map(
+    ({ start, end, text }): Hole => ({ start: millis(start.value), end: millis(end.value), reason: text }),
+  );
+  if (windowStart > first) listed.push({ start: first, end: windowStart, reason: beforeWindow });
+  const byDay = new Map(facts.days.map((day) => [Date.parse(day.day), day]));
+  const starts = Array.from({ length: Math.round((last - first) / dayMs) + 1 }, (_, i) => first + i * dayMs);
+  const unread = starts.filter((start) => (byDay.get(start)?.applied ?? null) === null);
+  const holes = [...listed, ...unlistedHoles(unread, listed, through)].sort((a, b) => a.start - b.start);
+  return {
+    series: {
+      ...{ id: 'activity', shape: 'bars', paint: 'labels', holes, through },
+      bins: starts.map((start) => binOf(start, byDay.get(start), { windowStart, through, holes })),
+    },
+    title: 'Labels applied (above) and removed (below), by day',
+    unit: 'per day',
+    answer: '',
+    columns: { value: 'Applied', below: 'Removed' },
+  };
+}
+
+/** Describes a day of the chart: its counts, and how much of it was not read and why. */
+export function dayTitle({ start, end, value, below, observed, reason }: Bin, facts: ActivityFacts): string {
+  const day = dayName(start);
+  const because = reason === null ? '' : `: ${reason}`;
+  if (value === null) return `${day}: counts not known, nothing read${because}`;
+  return [
+    `${day}: ${countText(value)} applied`,
+    `${countText(below ?? 0)} removed`,
+    ...(facts.days.some((one) => one.day === day && one.read_late === true) ? ['read late'] : []),
+    ...(end > millis(facts.window.end) ? ['so far'] : []),
+    ...(observed < 1 ? [`${percentText(observed)} read${because}`] : []),
+  ].join(', ');
+}
+
+/**
+ * Returns the reasons why days were not read entirely, by day; the texts of the chart. The time before the window is not
+ * a reason, because the share of a day is that of its part within the window.
+ */
+export function unreadReasons(chart: PageChart | null): ReadonlyMap<string, string> {
+  const { bins = [], holes = [] } = chart?.series ?? {};
+  const reasons = bins.flatMap((bin): [string, string][] => {
+    if (bin.reason === null) return [];
+    const own = reasonsOf(
+      bin,
+      holes.filter(({ reason }) => reason !== beforeWindow),
+    );
+    return own === '' && bin.reason === beforeWindow ? [] : [[dayName(bin.start), own === '' ? bin.reason : own]];
+  });
+  return new Map(reasons);
+}
+
+/** Returns the reasons of the holes that overlap a period, in words; empty if no hole does. */
+function reasonsOf({ start, end }: Pick<Bin, 'start' | 'end'>, holes: readonly Hole[]): string {
+  const found = holes.filter((hole) => hole.start < end && hole.end > start).map(({ reason }) => reason);
+  return [...new Set(found)].join(', ');
+}
+
+function binOf(
+  start: number,
+  day: LabelerFacts['days'][number] | undefined,
+  {
+    windowStart,
+    through,
+    holes,
+  }: { readonly windowStart: number; readonly through: number; readonly holes: readonly Hole[] },
+): Bin {
+  const end = start + dayMs;
+  const value = day?.applied ?? null;
+  // The share of a day is that of its part within the window; the strip shows the share of the day until `through`.
+  const inWindow = (Math.min(end, through) - Math.max(start, windowStart)) / (Math.min(end, through) - start);
+  const observed = value === null ? 0 : (day?.read_share ?? 0) * inWindow;
+  const reason = observed >= 1 ? null : reasonsOf({ start, end: Math.min(end, through) }, holes) || unlistedReason;
+  return { start, end, value, below: day?.removed ?? null, observed, reason };
+}
+
+/**
+ * Returns holes for the days without counts that no listed hole covers, so that no such day looks observed. Adjoining
+ * ones are one hole.
+ */
+function unlistedHoles(starts: readonly number[], listed: readonly Hole[], through: number): Hole[] {
+  const holes: { start: number; end: number; reason: string }[] = [];
+  for (const start of starts) {
+    for (const part of observedParts({ start, end: start + dayMs }, { holes: listed, through })) {
+      const last = holes.at(-1);
+      if (last?.end === part.start) last.end = part.end;
+      else holes.push({ ...part, reason: unlistedReason });
+    }
+  }
+  return holes;
+}
+
+function dayName(at: number): string {
+  return new Date(at).toISOString().slice(0, 10);
+}
+
+function dayStart(at: number): number {
+  return Math.floor(at / dayMs) * dayMs;
+}
+
+function millis(timestamp: string): number {
+  return (parseTimestamp(timestamp) ?? Number.NaN) / 1000;
 }

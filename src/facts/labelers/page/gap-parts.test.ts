@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { gapParts } from './gap-parts.ts';
+import { gapParts } from './words.ts';
 
 const since = '2026-11-10T12:00:00.000Z';
 const end = '2026-11-20T00:00:00.000Z';

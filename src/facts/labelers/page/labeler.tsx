@@ -9,9 +9,8 @@ import type { PageParts } from '../../../web/page-body.tsx';
 import { Quote, Unknown } from '../../page/pieces.tsx';
 import { Activity } from './activity.tsx';
 import { CaveatList, Handle, labelerPageParts } from './frame.tsx';
-import { at, type GapPart, gapParts } from './gap-parts.ts';
 import { Values } from './values.tsx';
-import { enumeration, foundText, readByText, stateText, verdictText } from './words.ts';
+import { at, enumeration, foundText, type GapPart, gapParts, readByText, stateText, verdictText } from './words.ts';
 
 /** Returns the page of one labeler. */
 export function labelerPage(envelope: LabelerEnvelope): PageParts {

@@ -4,7 +4,7 @@ import { Count, Instant } from '../../../web/figures.tsx';
 import { agreeing } from '../../../web/format.ts';
 import { globalMeaning } from '../../../web/language/global-values.ts';
 import { Quote, Unknown } from '../../page/pieces.tsx';
-import { at } from './gap-parts.ts';
+import { at } from './words.ts';
 
 /** Shows the values that a labeler declares, with its own definitions and the observed events. */
 export function Values({ facts }: { facts: LabelerFacts }) {

@@ -4,13 +4,13 @@ import type { HeaderList, Reply } from '../../http/reply.ts';
 import type { Coding } from '../../http/representation/negotiation.ts';
 import { renderPage } from '../../web/document.tsx';
 import type { PageParts } from '../../web/page-body.tsx';
+import { type SampleAccount, SampleAccounts } from '../../web/sample-accounts.tsx';
 import { recentArchive, recentDays, recentHtml } from '../archive/chart.tsx';
 import { type ArchivedDays, hourNumber } from '../archive/model.ts';
-import { labelHoursHtml, weatherHoursHtml } from '../hours/sections.tsx';
 import type { HoursCharts } from '../hours/shown-hours.ts';
 import { htmlReplies } from '../html-replies.ts';
 import { type FactOutcomes, keepPerOutcomes, oncePer } from '../resources.ts';
-import { type AccountLinks, Accounts } from './accounts.tsx';
+import { labelHoursHtml, weatherHoursHtml } from './hours-page.tsx';
 import { observatory } from './observatory.tsx';
 
 /** Data of the page that does not come from the facts. */
@@ -100,4 +100,26 @@ function cardOf(publicUrl: string): NonNullable<PageParts['card']> {
     width: 1200,
     height: 630,
   };
+}
+
+/** Links to the account view, which has its own address. */
+export interface AccountLinks {
+  /** URL of the account view, without a trailing slash. */
+  readonly url: string;
+  readonly samples: readonly SampleAccount[];
+}
+
+/** Shows the link to the account view and to its sample accounts. Shows nothing if there is no account view. */
+function Accounts({ links }: { links: AccountLinks | null }) {
+  if (!links) return null;
+  return (
+    <section aria-labelledby="accounts">
+      <h2 id="accounts">One account</h2>
+      <p>
+        Nothing on this page is about a single account. The labels observed on one account are available on request at{' '}
+        <a href={`${links.url}/`}>another address</a>.
+      </p>
+      {links.samples.length === 0 ? null : <SampleAccounts samples={links.samples} base={links.url} />}
+    </section>
+  );
 }

@@ -3,13 +3,7 @@ const maxSeconds = 3600;
 /** Lifetime in caches of a response of the contract, in seconds. */
 const defaultSeconds = 60;
 /** Maximum length of a validator in characters: servers refuse a request whose headers are too long. */
-const maxValidator = 1024;
-
-/** Returns the `ETag` of a response, or null if it is absent or too long for a request header. */
-export function validator(headers: Headers): string | null {
-  const etag = headers.get('etag');
-  return etag !== null && etag.length <= maxValidator ? etag : null;
-}
+export const maxValidator = 1024;
 
 /**
  * Returns the time for which a response may be reused without a request, in milliseconds: `max-age`, but at most an

@@ -1,13 +1,12 @@
 import { AnswerError, FactsError, StaleCacheError } from './errors.ts';
 import { type Answer, exchange, type Question } from './exchange.ts';
-import { cacheLifetimeMs, maxAgeMs, retryAfterSeconds, validator } from './headers.ts';
+import { cacheLifetimeMs, maxAgeMs, maxValidator, retryAfterSeconds } from './headers.ts';
 import { type Identified, type Kept, type Reading, supersedes, within } from './reading.ts';
 import type { Error as ErrorBody, LabelFreshness } from './schemas.ts';
-import { shared } from './shared.ts';
 import { ReceiptJudge, type ServiceClock } from './staleness.ts';
 
 /** One path of the contract, with the options for its requests. */
-export interface ResourceOptions extends Omit<Question, 'etag' | 'signal'> {
+interface ResourceOptions extends Omit<Question, 'etag' | 'signal'> {
   /** Contract id that a response must contain. */
   readonly contract: string;
   /** Returns milliseconds since 1970. */
@@ -128,4 +127,53 @@ function record(value: unknown): Record<string, unknown> | null {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
     ? (value as Record<string, unknown>)
     : null;
+}
+
+/**
+ * Returns a function that shares one pending run among all callers. An aborted signal immediately rejects only its own
+ * caller's promise. When the signals of all callers are aborted, the run is aborted, and the next caller starts a new
+ * run.
+ */
+function shared<T>(run: (signal: AbortSignal) => Promise<T>): (signal?: AbortSignal) => Promise<T> {
+  let current: Run<T> | null = null;
+
+  function begin(): Run<T> {
+    const stop = new AbortController();
+    const begun: Run<T> = { stop, callers: 0, result: run(stop.signal) };
+    const over = (): void => {
+      if (current === begun) current = null;
+    };
+    begun.result.then(over, over);
+    current = begun;
+    return begun;
+  }
+
+  return (signal) =>
+    new Promise<T>((resolve, reject) => {
+      if (signal?.aborted) return reject(signal.reason);
+      const joined = current ?? begin();
+      joined.callers += 1;
+      const leave = (): void => {
+        reject(signal?.reason);
+        joined.callers -= 1;
+        if (joined.callers > 0) return;
+        if (current === joined) current = null;
+        joined.stop.abort(signal?.reason);
+      };
+      const stay = (): void => signal?.removeEventListener('abort', leave);
+      signal?.addEventListener('abort', leave, { once: true });
+      joined.result.then(resolve, reject).then(stay, stay);
+    });
+}
+
+interface Run<T> {
+  readonly stop: AbortController;
+  callers: number;
+  readonly result: Promise<T>;
+}
+
+/** Returns the `ETag` of a response, or null if it is absent or too long for a request header. */
+function validator(headers: Headers): string | null {
+  const etag = headers.get('etag');
+  return etag !== null && etag.length <= maxValidator ? etag : null;
 }

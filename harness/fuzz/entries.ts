@@ -19,7 +19,7 @@ import { type InputName, inputLimits } from '../../src/input/limits.ts';
 import { maxCount } from '../../src/labels/discovery/directory-stream.ts';
 import { admit } from '../../src/labels/ingest/admission.ts';
 import { fingerprint } from '../../src/labels/label/fingerprint.ts';
-import { separateSignature } from '../../src/labels/label/label-signature.ts';
+import { separateSignature } from '../../src/labels/label/label-fields.ts';
 import { decimal, queryLabels } from '../../src/labels/poll/query-labels.ts';
 import { authoredOf } from '../../src/labels/reading/poll-round.ts';
 import { listLabelers } from '../../src/labels/roster/relay-list.ts';

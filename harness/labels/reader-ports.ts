@@ -1,6 +1,11 @@
 import { wait } from '../../src/labels/clock/clock.ts';
-import { createInputMemory } from '../../src/labels/ingest/input-memory.ts';
-import type { Acceptance, LabelQuery, ReaderPorts, ReaderTime } from '../../src/labels/ingest/ports.ts';
+import {
+  type Acceptance,
+  createInputMemory,
+  type LabelQuery,
+  type ReaderPorts,
+  type ReaderTime,
+} from '../../src/labels/ingest/ports.ts';
 import { RefusedMemory } from '../../src/labels/ingest/refused-memory.ts';
 import { noPosition, type ReadPosition } from '../../src/labels/label/position.ts';
 import { DailyCap } from '../../src/labels/shares/daily-cap.ts';

@@ -15,7 +15,7 @@ import {
 } from '../../src/contract/vocabulary.ts';
 import { maxAdmittedBytes, maxAhead, maxLateness } from '../../src/labels/ingest/admission.ts';
 import { maxValueBytes } from '../../src/labels/label/label-fields.ts';
-import { maxToleranceMinutes } from '../../src/labels/publish/gaps.ts';
+import { maxToleranceMinutes } from '../../src/labels/publish/coverage.ts';
 import { minExact } from '../../src/labels/publish/labelers/labeler-line.ts';
 import { labelExclusions } from '../../src/labels/publish/overview.ts';
 import { watchedAfterChange } from '../../src/labels/repeats/repeat-finder.ts';

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
-import { createOutbound } from '../../src/labels/assembly/outbound.ts';
+import { createOutbound } from '../../src/labels/assembly/foundation.ts';
 import { liveTimings } from '../../src/labels/stream/open-stream.ts';
 
 const cleanups: (() => unknown)[] = [];

@@ -15,8 +15,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { sealedToday, useSqliteFolder } from '../../harness/store/sqlite-folder.ts';
-import { changeDenyFile, requireDenyList } from '../../src/labels/operator/deny-file.ts';
-import { parseDenyTarget } from '../../src/labels/operator/deny-target.ts';
+import { changeDenyFile, parseDenyTarget, requireDenyList } from '../../src/labels/operator/deny-file.ts';
 
 /** Id of the user who runs the instrument. The backup belongs to root. */
 const user = 65_534;

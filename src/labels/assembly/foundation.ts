@@ -1,12 +1,16 @@
 import type { Micros } from '../../contract/timestamp.ts';
-import { registrableDomain } from '../../network/guard/host-rates.ts';
-import type { HttpClient } from '../../network/http/http.ts';
+import { createNameResolver, systemHostsFile } from '../../network/dns/name-resolver.ts';
+import type { AddressPolicy, Resolve } from '../../network/guard/address-policy.ts';
+import { type HostRate, registrableDomain } from '../../network/guard/host-rates.ts';
+import { createSlots, type Slots } from '../../network/guard/slots.ts';
+import { createHttpClient, type HttpClient } from '../../network/http/http.ts';
+import { createIdentityResolver, type IdentityResolver } from '../../network/identity/identity.ts';
 import type { StoreWriter } from '../../store/port.ts';
 import type { LabelerKey } from '../../store/roster.ts';
 import { dayOf, dayStart, micros } from '../../store/time.ts';
 import { type Clocks, wait } from '../clock/clock.ts';
 import { GapWriter } from '../publish/gap-writer.ts';
-import { type KnownLabeler, priorityInput } from '../roster/known-labeler.ts';
+import { defaultMaxEnrolled, type KnownLabeler, priorityInput } from '../roster/known-labeler.ts';
 import { labelerCollection } from '../roster/relay-list.ts';
 import { DailyCap } from '../shares/daily-cap.ts';
 import { type DiskBudget, defaultMaxDailyBytes } from '../shares/disk-budget.ts';
@@ -16,8 +20,8 @@ import type { ShareKey } from '../shares/shares.ts';
 import { Signatures } from '../signatures/signatures.ts';
 import { createVerifier, type Verifier } from '../signatures/verifier.ts';
 import { isPrivileged, priorityOf } from '../state/reading-state.ts';
+import { createStreamOpener, type OpenStream, type Timings } from '../stream/open-stream.ts';
 import type { LabelsOptions } from './options.ts';
-import { createOutbound, type Outbound } from './outbound.ts';
 import { type Preconditions, watchPreconditions } from './preconditions.ts';
 
 /** Parts of the instrument that exist before it observes: network clients, shares, signatures, clock and disk. */
@@ -208,5 +212,152 @@ function createShareOf(
     if (!known) return { priority: 'new', domain: source, source };
     const domain = known.endpoint === null ? source : domainOf(known.endpoint);
     return { priority: priorityOf(priorityInput(known), clock()), domain, source };
+  };
+}
+
+/** Dependencies of the instrument's network clients. */
+interface OutboundOptions {
+  readonly policy: AddressPolicy;
+  readonly plc: string;
+  readonly plcReplicas?: readonly string[];
+  /** User agent that is sent with every request and handshake. */
+  readonly userAgent: string;
+  readonly timings: Timings;
+  /** Maximum number of open streams of one host and port (default 32). */
+  readonly maxStreamsPerHost?: number | undefined;
+  /** Maximum number of sources that are read at once (default 5,000). */
+  readonly maxEnrolled?: number | undefined;
+  /** Returns the time in milliseconds since 1970. */
+  readonly clock: () => number;
+}
+
+/**
+ * Network clients, separate for untrusted and for configured hosts, so that untrusted hosts can exhaust only the
+ * resources of their own client.
+ */
+interface Outbound {
+  /** Client for untrusted hosts: pages of labels, records, handles. */
+  readonly http: HttpClient;
+  /** Client for hosts that the operator configured: the did:plc directory and the relays. */
+  readonly directory: HttpClient;
+  /** Resolves host names that the operator configured. */
+  readonly resolveOwn: Resolve;
+  readonly identities: IdentityResolver;
+  readonly streams: Slots;
+  readonly openStream: OpenStream;
+  resolveTxt(name: string, signal: AbortSignal): Promise<string[][]>;
+  close(): Promise<void>;
+}
+
+/**
+ * Maximum concurrent requests for pages. Each request uses a socket and at most 256 KiB of a body; a larger body
+ * requires a separate permit. Half of the requests are reserved for privileged sources. Hosts that are slow or have
+ * never responded share 48 requests for new sources and 32 for privileged sources. A limit of 24 was too low: 150 hosts
+ * that responded after 28 s occupied every slot.
+ */
+const pages = { total: 128, perHost: 4, perDomain: 32, perSource: 4, reserved: 64, unproven: 48, slowPrivileged: 32 };
+
+/**
+ * Maximum concurrent handshakes of streams. Each handshake occupies a socket, and times out after 15 s without a
+ * response.
+ */
+const handshakes = { total: 256, perHost: 8, perDomain: 64, reserved: 96, unproven: 128, slowPrivileged: 64 };
+
+/**
+ * Maximum rate of decoded bytes from one registrable domain for new sources: a compressed response may expand to 64
+ * times its size, and reading 1 MB takes up to 200 ms of processor time.
+ */
+const decodedRate: HostRate = { perSecond: 1_000_000, burst: 64_000_000 };
+
+/** Maximum concurrent requests for did:web documents, whose hosts are untrusted. */
+const webDocuments = { total: 48, perHost: 2, perDomain: 4, reserved: 16, unproven: 24, slowPrivileged: 8 };
+const webTimeoutMs = 5_000;
+
+/**
+ * Maximum numbers of page requests and of handshakes for one host per poll interval, excluding those of privileged
+ * sources. The document of any DID may name the host of another labeler. 60 documents that named one host caused 30
+ * requests a second; common servers allow a client 10 requests a second, and reject all requests of a faster client.
+ */
+const perPoll = { pages: 60, handshakes: 15 };
+/** Maximum numbers of page requests and of handshakes that a host accumulates while it is idle. */
+const hostBursts = { pages: 100, handshakes: 32 };
+
+/**
+ * Maximum rate of requests to one directory or relay, excluding those for privileged sources. Any account can cause a
+ * look-up of its document once a minute. If these look-ups made the directory reject all requests, the keys of honest
+ * labelers could not be read.
+ */
+const ownHostRate: HostRate = { perSecond: 25, burst: 2_000 };
+
+/**
+ * Maximum number of streams of new sources to one host; further new labelers of the host are polled. A stranger's
+ * document may name the host of another labeler, which would otherwise have to serve an idle stream for each such
+ * document.
+ */
+const newStreamsPerHost = 4;
+/**
+ * Maximum number of streams of new sources to one registrable domain, because all names below the domain may resolve
+ * to one machine.
+ */
+const newStreamsPerDomain = 32;
+/**
+ * Maximum number of streams to one registrable domain; further labelers of the domain are polled. Honest platforms host
+ * hundreds of labelers.
+ */
+const streamsPerDomain = 256;
+/** Maximum streams of all new sources; streams of privileged sources are bounded by the enrolment limit. */
+const maxNewStreams = 2_000;
+
+/**
+ * Maximum number of concurrent look-ups of untrusted host names. The maximum exceeds the total number of concurrent
+ * requests and handshakes, so that no request or handshake waits for a look-up slot.
+ */
+const names = { total: 512, perDomain: 64 };
+
+/** Creates the clients, slots and resolvers of one instrument. Opens no connection. */
+export function createOutbound(options: OutboundOptions): Outbound {
+  const { policy, plc, plcReplicas = [], userAgent, timings, clock } = options;
+  const { maxStreamsPerHost = 32, maxEnrolled = defaultMaxEnrolled } = options;
+  const own = createNameResolver({ hostsFile: systemHostsFile });
+  const strangers = createNameResolver({ hostsFile: null, ...names });
+  const rateOf = (kind: keyof typeof perPoll): HostRate => ({
+    perSecond: (perPoll[kind] * 1_000) / timings.pollMs,
+    burst: hostBursts[kind],
+  });
+  const shared = { policy, decodedRate, resolve: strangers.resolve, userAgent };
+  const http = createHttpClient({ ...shared, ...pages, hostRate: rateOf('pages') });
+  const directory = createHttpClient({
+    ...{ policy, total: 24, reserved: 8, hostRate: ownHostRate, resolve: own.resolve, userAgent },
+  });
+  const web = createHttpClient({ ...shared, ...webDocuments });
+  return {
+    http,
+    directory,
+    resolveOwn: own.resolve,
+    identities: createIdentityResolver({
+      http: directory,
+      web: { http: web, timeoutMs: webTimeoutMs },
+      plcUrl: plc,
+      plcReplicas,
+      policy,
+      clock,
+    }),
+    streams: createSlots({
+      ...{ perHost: maxStreamsPerHost, perDomain: streamsPerDomain, maxWaiting: 0 },
+      ...{ perNewHost: newStreamsPerHost, perNewDomain: newStreamsPerDomain },
+      ...{ total: maxEnrolled + maxNewStreams, reserved: maxEnrolled },
+    }),
+    openStream: createStreamOpener({
+      ...{ policy, userAgent, resolve: strangers.resolve, timings },
+      handshakes: createSlots({
+        ...handshakes,
+        hostRate: rateOf('handshakes'),
+        maxWaiting: Math.max(8_192, maxEnrolled),
+      }),
+    }),
+    resolveTxt: strangers.resolveTxt,
+    async close() {
+      await Promise.all([http.close(), directory.close(), web.close()]);
+    },
   };
 }

@@ -63,21 +63,6 @@ export async function recordDowntime(
   });
 }
 
-/**
- * Ends the reads of account processes if the store has lost rows since this standby last read it. The standby stores
- * its own copies of those rows again.
- */
-export async function endLostReads(store: StoreWriter, artifacts: string, log: Log): Promise<void> {
-  const record = await readStoreRecord(artifacts);
-  const progress = await progressOf(store, store.tokens?.former ?? null);
-  if (record === null || !hasLost(progress, record)) return;
-  await store.endReads(Math.max(progress.revision, record.revision));
-  log.warn('the store has lost commits, for example in a failover: this standby stores its copies of the lost rows', {
-    lostFrom: formatMicros(progress.end),
-    recordedThrough: formatMicros(record.end),
-  });
-}
-
 /** Times in the store that show when the last run was observing. */
 interface LastObservation {
   readonly startedAt: Micros;

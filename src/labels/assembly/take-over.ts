@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Micros } from '../../contract/timestamp.ts';
+import { formatMicros, type Micros } from '../../contract/timestamp.ts';
 import type { Log } from '../../ops/log.ts';
 import { StoreError } from '../../store/errors.ts';
 import { clip, coalesce } from '../../store/gaps.ts';
@@ -8,13 +8,13 @@ import { type GapChange, maxBatchRows, type Position, type StoredGap, type Store
 import type { RosterRow } from '../../store/roster.ts';
 import { type Interval, micros } from '../../store/time.ts';
 import { wait } from '../clock/clock.ts';
-import { progressOf } from '../publish/store-record.ts';
+import { hasLost, progressOf, readStoreRecord } from '../publish/store-record.ts';
 import { labelerFromRow } from '../roster/known-labeler.ts';
 import { definitionShares } from '../shares/shares.ts';
 import type { OwnGaps } from '../standby/kept.ts';
 import { replay } from '../standby/replay.ts';
-import type { InstrumentRole, Watched } from '../standby/standby-store.ts';
-import { endLostReads, recordDowntime, writeHeartbeat } from './heartbeat.ts';
+import type { InstrumentRole } from '../standby/standby-store.ts';
+import { recordDowntime, writeHeartbeat } from './heartbeat.ts';
 import { loadPositions } from './load-roster.ts';
 import type { Acts, Assembled } from './tasks.ts';
 
@@ -266,4 +266,36 @@ function without(interval: Interval, gaps: readonly StoredGap[]): Interval[] {
   }
   free.push({ start, end: interval.end });
   return free.filter((one) => one.start < one.end && one.start >= interval.start);
+}
+
+/**
+ * Ends the reads of account processes if the store has lost rows since this standby last read it. The standby stores
+ * its own copies of those rows again.
+ */
+async function endLostReads(store: StoreWriter, artifacts: string, log: Log): Promise<void> {
+  const record = await readStoreRecord(artifacts);
+  const progress = await progressOf(store, store.tokens?.former ?? null);
+  if (record === null || !hasLost(progress, record)) return;
+  await store.endReads(Math.max(progress.revision, record.revision));
+  log.warn('the store has lost commits, for example in a failover: this standby stores its copies of the lost rows', {
+    lostFrom: formatMicros(progress.end),
+    recordedThrough: formatMicros(record.end),
+  });
+}
+
+/** Times that a standby has recorded, used to determine the gaps at the takeover. */
+interface Watched {
+  /** Time at which this instrument began to observe. */
+  readonly observedSince: Micros;
+  /**
+   * Last time at which the heartbeat of the former writer changed; null if it never changed while this standby watched.
+   */
+  readonly aliveAt: Micros | null;
+  /** For each DID, the time at which this instrument had first read all labels of the source. */
+  readonly liveSince: ReadonlyMap<string, Micros>;
+  /**
+   * For each DID, the time up to which the source was complete when this instrument began to read it from the stored
+   * position.
+   */
+  readonly readFrom: ReadonlyMap<string, Micros>;
 }

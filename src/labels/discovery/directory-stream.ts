@@ -34,7 +34,7 @@ export interface DirectoryStreamOptions {
 }
 
 /** Follower of the export stream of a did:plc directory. */
-export interface DirectoryStream {
+interface DirectoryStream {
   /** Position to resume from: every operation up to this position was delivered. Null before the first operation. */
   readonly position: number | null;
   /**

@@ -3,12 +3,13 @@ import type { GapReason } from '../../contract/vocabulary.ts';
 import type { Log } from '../../ops/log.ts';
 import { threadCpuMs, threadIdleMs } from '../../ops/process.ts';
 import { StoreError } from '../../store/errors.ts';
+import { labelBytes } from '../../store/label.ts';
 import { type AppendResult, type Batch, maxBatchRows, type StoredGap, type StoreWriter } from '../../store/port.ts';
 import { type Interval, micros } from '../../store/time.ts';
 import { FairQueue } from '../shares/fair-queue.ts';
 import { priorityWeights, type ShareKey } from '../shares/shares.ts';
 import type { Telemetry } from '../shares/telemetry.ts';
-import { type AcceptedPage, pageBytes } from './accepted-page.ts';
+import type { AcceptedPage } from './accepted-page.ts';
 
 /**
  * Thrown for a page that was judged before the clock was set or confirmed, or before a takeover. The caller must judge
@@ -369,4 +370,14 @@ function batchOf(at: Micros, group: readonly Queued[]): Batch {
     positions: group.flatMap(({ page }) => page.positions),
     refusedRows: group.flatMap(({ page }) => page.refusedRows ?? []),
   };
+}
+
+/** Returns the cost of a page in a batch, in bytes. */
+function pageBytes({ observations, positions, refusedRows = [] }: AcceptedPage): number {
+  const labels = observations.reduce((sum, { label }) => sum + labelBytes(label), 0);
+  const texts = [
+    ...positions.map(({ source, endpoint, value }) => `${value}${endpoint}${source}`),
+    ...refusedRows.map(({ source, rows }) => `${rows}${source}`),
+  ];
+  return labels + texts.reduce((sum, text) => sum + 3 * text.length, 0);
 }

@@ -51,13 +51,3 @@ export function split(page: AcceptedPage): AcceptedPage[] {
     };
   });
 }
-
-/** Returns the cost of a page in a batch, in bytes. */
-export function pageBytes({ observations, positions, refusedRows = [] }: AcceptedPage): number {
-  const labels = observations.reduce((sum, { label }) => sum + labelBytes(label), 0);
-  const texts = [
-    ...positions.map(({ source, endpoint, value }) => `${value}${endpoint}${source}`),
-    ...refusedRows.map(({ source, rows }) => `${rows}${source}`),
-  ];
-  return labels + texts.reduce((sum, text) => sum + 3 * text.length, 0);
-}

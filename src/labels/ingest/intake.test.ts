@@ -8,9 +8,8 @@ import { silentLog } from '../../ops/log.ts';
 import { hour, micros } from '../../store/time.ts';
 import { noPosition, readPosition } from '../label/position.ts';
 import { noTelemetry } from '../shares/telemetry.ts';
-import { positionAfter } from '../state/read-progress.ts';
 import type { LastFrame, PositionMove, ReadingEvent } from '../state/reading-events.ts';
-import { Source } from '../state/source.ts';
+import { positionAfter, Source } from '../state/source.ts';
 import { Tracker } from '../state/tracker.ts';
 import { createIntake, DeliveryAccount, passesHole } from './intake.ts';
 

@@ -1,5 +1,6 @@
 import type { Micros } from '../../contract/timestamp.ts';
-import type { Slots } from '../../network/guard/slots.ts';
+import { createDecodedBytes, type DecodedBytes } from '../../input/decoded-bytes.ts';
+import { createSlots, type Slots } from '../../network/guard/slots.ts';
 import type { HttpClient } from '../../network/http/http.ts';
 import type { Log } from '../../ops/log.ts';
 import type { SignatureVerdict } from '../../store/label.ts';
@@ -15,7 +16,6 @@ import type { Tracker } from '../state/tracker.ts';
 import type { OpenStream, Timings } from '../stream/open-stream.ts';
 import type { AcceptedPage } from './accepted-page.ts';
 import { maxLateness } from './admission.ts';
-import type { InputMemory } from './input-memory.ts';
 import type { RefusedMemory } from './refused-memory.ts';
 
 /** Access to labelers, and the memory for their responses. */
@@ -104,10 +104,31 @@ export function fillTarget(epoch: Micros, now: Micros): Micros {
   return Math.max(epoch, now - maxLateness) as Micros;
 }
 
+/** Memory budget that all sources share for input that was received and is not stored yet. */
+export interface InputMemory {
+  /**
+   * Budget for the bytes of frames that wait to be decoded or are incomplete. The reader pauses a connection that
+   * exceeds its share.
+   */
+  readonly queued: DecodedBytes;
+  /** Budget for decoded frames and pages. */
+  readonly decoded: DecodedBytes;
+  /** Slots for requests of large pages, each of which may contain one huge label. */
+  readonly largePages: Slots;
+}
+
+const mib = 1024 * 1024;
 /**
- * Returns the start of the time for which a source may be incomplete; this is the epoch if the source was never
- * complete.
+ * Memory reserved for each account of a budget, in bytes, so that a source with a few labels of 3 KiB never waits for
+ * other sources. A stream has three accounts: the reserves of 5,000 streams need 234 MiB at most.
  */
-export function unreadSince(source: Source, epoch: Micros): Micros {
-  return source.tracker.unreadSince ?? epoch;
+export const reservedMemory = 16 * 1024;
+
+/** Creates the memory budget of one instrument: 128 MiB in total, plus the reserves. */
+export function createInputMemory(): InputMemory {
+  return {
+    queued: createDecodedBytes({ total: 64 * mib, reserve: reservedMemory, buffered: 0 }),
+    decoded: createDecodedBytes({ total: 64 * mib, reserve: reservedMemory, buffered: 32 * mib }),
+    largePages: createSlots({ perHost: 1, total: 2, maxWaiting: 1_000 }),
+  };
 }

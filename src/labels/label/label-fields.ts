@@ -6,17 +6,7 @@ import { maxLabelBytes, type ReceivedLabel, unfit } from '../../store/label.ts';
 export const maxValueBytes = 128;
 
 /** Fields of a label that the lexicon names. */
-export const labelFields: ReadonlySet<string> = new Set([
-  'ver',
-  'src',
-  'uri',
-  'cid',
-  'val',
-  'neg',
-  'cts',
-  'exp',
-  'sig',
-]);
+const labelFields: ReadonlySet<string> = new Set(['ver', 'src', 'uri', 'cid', 'val', 'neg', 'cts', 'exp', 'sig']);
 
 /**
  * Other forms in which serializers write a field and whose meaning is unambiguous: the function returns the form of the
@@ -39,7 +29,7 @@ function nullAsAbsent(value: unknown): unknown {
  * Returns a label whose optional fields have the form of the lexicon: null and an empty text are absent, `neg` may be 0
  * or 1, and `ver` a decimal number as text. Returns the label itself if all fields already have that form.
  */
-export function inLexiconForm(label: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+function inLexiconForm(label: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   let changed: Record<string, unknown> | null = null;
   for (const name in forms) {
     if (label[name] === undefined) continue;
@@ -163,4 +153,70 @@ export function parseAuthored(text: unknown): Micros | null {
   if (local === null || hours > 23 || minutes > 59) return null;
   const offset = (hours * 60 + minutes) * 60_000_000;
   return (match[2] === '+' ? local - offset : local + offset) as Micros;
+}
+
+/** A label as received in JSON or CBOR, with exactly the fields that were received. */
+export type RawLabel = Readonly<Record<string, unknown>>;
+
+/** Result of separating a label from its signature. */
+export type SignedLabel =
+  | {
+      readonly kind: 'signed';
+      readonly message: Uint8Array;
+      /**
+       * Other messages that the labeler may have signed: without the fields that the lexicon does not name, with all
+       * fields in the form of the lexicon, and without a `neg` that another form of false stands for.
+       */
+      readonly others: readonly Uint8Array[];
+      readonly signature: Uint8Array;
+    }
+  | { readonly kind: 'unsigned' }
+  /** The signature or the signed value has a form that no key could have signed. */
+  | { readonly kind: 'malformed' };
+
+const signatureLength = 64;
+
+/**
+ * Separates a label from its signature and returns both, or `unsigned` or `malformed` if there is no usable signature.
+ * The signed message is the DAG-CBOR of all other fields as received: one labeler omits `neg`, and another signs `neg:
+ * false`. Unknown fields may be signed, or added after signing: a skyware labeler includes its row number in the labels
+ * of a page. A serializer may write fields in another form than the one that was signed, such as null for an absent
+ * field.
+ */
+export function separateSignature(label: RawLabel): SignedLabel {
+  const { sig, ...signed } = label;
+  if (sig === undefined || sig === null || sig === '') return { kind: 'unsigned' };
+  try {
+    const signature = bytesOf(sig);
+    if (signature?.length !== signatureLength) return { kind: 'malformed' };
+    const others: Uint8Array[] = [];
+    // Most labels have no other fields, and are not copied.
+    const hasOthers = Object.keys(signed).some((name) => !labelFields.has(name));
+    const known = hasOthers
+      ? Object.fromEntries(Object.entries(signed).filter(([name]) => labelFields.has(name)))
+      : signed;
+    if (hasOthers) others.push(encode(known));
+    const formed = inLexiconForm(known);
+    if (formed !== known) others.push(encode(formed));
+    // A serializer that writes numbers as `neg` writes 0 for an absent one, which the labeler did not sign.
+    if (formed.neg === false && known.neg !== false) {
+      const { neg: _, ...unnegated } = formed;
+      others.push(encode(unnegated));
+    }
+    return { kind: 'signed', message: encode(signed), others, signature };
+  } catch {
+    // The signature is not base64, or the label is not representable in DAG-CBOR: numbers out of range, excessive
+    // nesting.
+    return { kind: 'malformed' };
+  }
+}
+
+/**
+ * Returns the bytes of a value in the data model: `{"$bytes": base64}` in JSON, with or without padding, or the
+ * equivalent value from CBOR. Returns null for any other value.
+ */
+function bytesOf(value: unknown): Uint8Array | null {
+  if (!isBytes(value)) return null;
+  const tooLong = !(value instanceof BytesWrapper) && value.$bytes.length > 2 * signatureLength;
+  return tooLong ? null : fromBytes(value);
 }

@@ -6,7 +6,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { type LabelKey, parseLabelKey } from '../../network/identity/did-document.ts';
 import { libsecp256k1, loadSecp256k1, nativeSecp256k1, wasmSecp256k1 } from '../signatures/libsecp256k1.ts';
 import { createSignatureCheck, type SignatureCheck } from '../signatures/signature-check.ts';
-import { type ReceivedLabel, separateSignature } from './label-signature.ts';
+import { type RawLabel, separateSignature } from './label-fields.ts';
 
 interface Vector {
   name: string;
@@ -74,7 +74,7 @@ beforeAll(async () => {
 });
 
 /** Returns the result of a check with both implementations; throws if the results differ. */
-async function valid(label: ReceivedLabel, key: LabelKey): Promise<boolean | string> {
+async function valid(label: RawLabel, key: LabelKey): Promise<boolean | string> {
   const separated = separateSignature(label);
   if (separated.kind !== 'signed') return separated.kind;
   const [first, ...others] = await Promise.all(checks.map(([, check]) => check(separated, key)));
@@ -83,7 +83,7 @@ async function valid(label: ReceivedLabel, key: LabelKey): Promise<boolean | str
 }
 
 /** Returns one label per byte of the signature, each with one bit of that byte inverted. */
-function flipped({ label }: Vector): ReceivedLabel[] {
+function flipped({ label }: Vector): RawLabel[] {
   const bytes = Buffer.from(label.sig.$bytes, 'base64');
   return Array.from(bytes, (_, at) => {
     const copy = Buffer.from(bytes);
@@ -107,7 +107,7 @@ describe('a label', () => {
   it.each(vectors)('verifies as received from a stream, and with its fields in any order ($name)', async (vector) => {
     const key = didKey(vector.signing_key);
     const sig = toBytes(Buffer.from(vector.label.sig.$bytes, 'base64'));
-    const streamed = decode(encode({ ...vector.label, sig })) as ReceivedLabel;
+    const streamed = decode(encode({ ...vector.label, sig })) as RawLabel;
     expect(await valid(streamed, key)).toBe(true);
     expect(await valid(Object.fromEntries(Object.entries(vector.label).reverse()), key)).toBe(true);
     const padded = { $bytes: Buffer.from(vector.label.sig.$bytes, 'base64').toString('base64') };
@@ -117,7 +117,7 @@ describe('a label', () => {
   it.each(vectors)('does not verify with a changed signature or field ($name)', async (vector) => {
     const key = didKey(vector.signing_key);
     const { label } = vector;
-    const changed: ReceivedLabel[] = [
+    const changed: RawLabel[] = [
       ...flipped(vector),
       { ...label, val: `${String(label.val)}!` },
       { ...label, cts: '2024-01-01T00:00:00.000Z' },
@@ -158,7 +158,7 @@ describe('a label', () => {
       at = next;
     }
     const sig64 = { $bytes: Buffer.alloc(64, 1).toString('base64') };
-    const foreign: ReceivedLabel[] = [
+    const foreign: RawLabel[] = [
       { ...bare, sig: 0 },
       { ...bare, sig: 'c2ln' },
       { ...bare, sig: { $bytes: 7 } },

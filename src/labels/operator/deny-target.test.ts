@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { OperatorError } from '../../ops/errors.ts';
-import { domainsOfLabeler, parseDenyOperand, parseDenyTarget, targetText } from './deny-target.ts';
+import { domainsOfLabeler, parseDenyOperand, parseDenyTarget, targetText } from './deny-file.ts';
 
 const plc = 'did:plc:ar7c4by46qjdydhdevvrndac';
 

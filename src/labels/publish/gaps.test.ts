@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { gapReasons } from '../../contract/vocabulary.ts';
 import type { StoredGap } from '../../store/port.ts';
 import { hour, micros, minute } from '../../store/time.ts';
-import { unionGaps } from './gaps.ts';
+import { unionGaps } from './coverage.ts';
 
 const window = { start: micros(0), end: micros(30 * 24 * hour) };
 const gap = (start: number, end: number, over: Partial<StoredGap> = {}): StoredGap => ({

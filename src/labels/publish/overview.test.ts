@@ -4,7 +4,7 @@ import { gapReasons } from '../../contract/vocabulary.ts';
 import { clip, gappedTime } from '../../store/gaps.ts';
 import type { StoredGap } from '../../store/port.ts';
 import { day, hour, micros, minute } from '../../store/time.ts';
-import { unionGaps } from './gaps.ts';
+import { unionGaps } from './coverage.ts';
 import {
   caveatsOf,
   makeOverview,

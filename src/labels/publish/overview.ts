@@ -4,10 +4,17 @@ import type { Micros } from '../../contract/timestamp.ts';
 import type { Epoch, Frontier, RefusalCount, RefusalReason, StoredGap } from '../../store/port.ts';
 import { type Purge, removalSentence, type SpaceRemoval, spaceRemovalSentence } from '../../store/removals.ts';
 import { day, type Interval, micros } from '../../store/time.ts';
-import { type Counted, type LabelerEvents, repeatsCaveat } from '../repeats/repeats.ts';
+import type { Counted, LabelerEvents } from '../repeats/repeats.ts';
 import { maxKnown } from '../roster/roster.ts';
-import { coverageOf, type EnrolledSource, timestamp, windowOf } from './coverage.ts';
-import { FinestGaps, GappedTimes, type Missed } from './gaps.ts';
+import {
+  coverageOf,
+  type EnrolledSource,
+  FinestGaps,
+  GappedTimes,
+  type Missed,
+  timestamp,
+  windowOf,
+} from './coverage.ts';
 import { Turns } from './turns.ts';
 
 /** Input of the overview that does not come from the store. */
@@ -361,4 +368,12 @@ function sorted(gaps: readonly StoredGap[]): readonly StoredGap[] {
     last = start;
   }
   return gaps;
+}
+
+/** Returns the caveat with the number of rows that are stored and not counted, or null if there are no such rows. */
+function repeatsCaveat({ leftOut, labelers }: Pick<Counted, 'leftOut' | 'labelers'>): string | null {
+  if (leftOut === 0) return null;
+  const rows = `${leftOut} ${leftOut === 1 ? 'row' : 'rows'} of the window`;
+  const whose = `${labelers} ${labelers === 1 ? 'labeler that changed its key' : 'labelers that changed their keys'}`;
+  return `${rows}, from ${whose}, repeat known labels with a new date: they are stored, but not counted as new events.`;
 }

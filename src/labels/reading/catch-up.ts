@@ -1,4 +1,5 @@
-import { fillTarget, note, type ReaderPorts, unreadSince } from '../ingest/ports.ts';
+import type { Micros } from '../../contract/timestamp.ts';
+import { fillTarget, note, type ReaderPorts } from '../ingest/ports.ts';
 import type { Unread } from '../state/reading-events.ts';
 import type { Source } from '../state/source.ts';
 
@@ -36,4 +37,12 @@ export async function recordCaughtUp(
   const now = ports.time.clock();
   const reached = fillTarget(ports.time.epoch, readAt ?? now);
   await note(source, ports.gaps, { kind: 'caught_up', now, reached, before });
+}
+
+/**
+ * Returns the start of the time for which a source may be incomplete; this is the epoch if the source was never
+ * complete.
+ */
+function unreadSince(source: Source, epoch: Micros): Micros {
+  return source.tracker.unreadSince ?? epoch;
 }

@@ -1,14 +1,12 @@
 import type { Micros } from '../../contract/timestamp.ts';
 import type { ByteAccount } from '../../input/decoded-bytes.ts';
-import { reservedMemory } from '../ingest/input-memory.ts';
 import { DeliveryAccount, type RowsTaken, type SourceIntake } from '../ingest/intake.ts';
-import type { ReadingPorts } from '../ingest/ports.ts';
+import { type ReadingPorts, reservedMemory } from '../ingest/ports.ts';
 import type { LabelFrame } from '../label/frames.ts';
 import { markOf, newRowsOf } from '../poll/last-row.ts';
 import type { SourceFault } from '../state/faults.ts';
-import { afterQuiet, isSettled, type StreamProgress } from '../state/read-progress.ts';
 import type { LastFrame } from '../state/reading-events.ts';
-import type { Source } from '../state/source.ts';
+import { afterQuiet, isSettled, type Source, type StreamProgress } from '../state/source.ts';
 import { type FrameBatch, FrameQueue } from '../stream/frame-queue.ts';
 import { Alignment } from './alignment.ts';
 import { recordCaughtUp, unread } from './catch-up.ts';

@@ -11,9 +11,8 @@ import { isShuffled, type SampledPage, searchCursor } from '../poll/cursor-searc
 import { fingerprintIn, hasEarlierRows, lastRowStatus, markOf } from '../poll/last-row.ts';
 import { decimal, type LabelPage, type PageOptions, pageLimit } from '../poll/query-labels.ts';
 import type { SourceFault } from '../state/faults.ts';
-import { shouldCheckTail } from '../state/read-progress.ts';
 import type { PositionMove, Unread } from '../state/reading-events.ts';
-import type { Source } from '../state/source.ts';
+import { type Source, shouldCheckTail } from '../state/source.ts';
 import { recordReadingStart } from './catch-up.ts';
 import { type PageRequester, requestPage, rowAt } from './row-at.ts';
 import { untilReadable } from './throttle.ts';

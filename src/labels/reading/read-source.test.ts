@@ -8,8 +8,8 @@ import type { HttpClient } from '../../network/http/http.ts';
 import { createBackoff } from '../../network/websocket/backoff.ts';
 import { ConnectError } from '../../network/websocket/websocket.ts';
 import { day, micros, minute, second } from '../../store/time.ts';
-import { createInputMemory } from '../ingest/input-memory.ts';
 import { createIntake } from '../ingest/intake.ts';
+import { createInputMemory } from '../ingest/ports.ts';
 import type { OpenStream } from '../stream/open-stream.ts';
 import { streamSession, untilOutage } from './read-source.ts';
 

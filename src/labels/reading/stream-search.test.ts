@@ -6,7 +6,7 @@ import { createNameResolver } from '../../network/dns/name-resolver.ts';
 import { createSlots } from '../../network/guard/slots.ts';
 import { micros } from '../../store/time.ts';
 import { wait } from '../clock/clock.ts';
-import { createInputMemory } from '../ingest/input-memory.ts';
+import { createInputMemory } from '../ingest/ports.ts';
 import { createStreamOpener, liveTimings } from '../stream/open-stream.ts';
 import { findStreamStart } from './fill-before.ts';
 

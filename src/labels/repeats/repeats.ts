@@ -243,11 +243,3 @@ export interface Counted {
   /** Number of labelers with a burst in the interval. */
   readonly labelers: number;
 }
-
-/** Returns the caveat with the number of rows that are stored and not counted, or null if there are no such rows. */
-export function repeatsCaveat({ leftOut, labelers }: Pick<Counted, 'leftOut' | 'labelers'>): string | null {
-  if (leftOut === 0) return null;
-  const rows = `${leftOut} ${leftOut === 1 ? 'row' : 'rows'} of the window`;
-  const whose = `${labelers} ${labelers === 1 ? 'labeler that changed its key' : 'labelers that changed their keys'}`;
-  return `${rows}, from ${whose}, repeat known labels with a new date: they are stored, but not counted as new events.`;
-}

@@ -2,8 +2,7 @@ import { expect, test } from 'vitest';
 import { day, micros } from '../../store/time.ts';
 import { type TrackedState, untracked } from '../state/reading-state.ts';
 import { Tracker } from '../state/tracker.ts';
-import { evictionCandidates } from './eviction.ts';
-import type { KnownLabeler } from './known-labeler.ts';
+import { evictionCandidates, type KnownLabeler } from './known-labeler.ts';
 
 const now = micros(1_780_000_000_000_000);
 const ago = (days: number) => micros(now - days * day);

@@ -16,7 +16,7 @@ import { labelerCollection } from './relay-list.ts';
 import { definitionsOf } from './service-events.ts';
 
 /** Dependencies of `LabelerMetadata`; times in milliseconds. */
-export interface LabelerMetadataOptions {
+interface LabelerMetadataOptions {
   readonly http: HttpClient;
   readonly identities: Pick<IdentityResolver, 'resolve'>;
   /** Looks up the TXT records of a name. With null, no handle is confirmed. */

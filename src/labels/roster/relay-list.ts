@@ -13,14 +13,14 @@ const maxPages = 100;
 const maxCharacters = 8_000_000;
 
 /** Labelers that a relay lists. */
-export interface RelayListing {
+interface RelayListing {
   readonly dids: readonly string[];
   /** False if the list ends before the relay's last page; the listed DIDs are valid. */
   readonly complete: boolean;
 }
 
 /** Options for listing the labelers of a relay. */
-export interface ListOptions {
+interface ListOptions {
   /** Timeout of the request for each page, in milliseconds. */
   readonly timeoutMs: number;
   readonly wait: (ms: number, signal: AbortSignal) => Promise<void>;

@@ -5,8 +5,16 @@ import { minute } from '../../store/time.ts';
 import { isPrivileged, priorityOf, untracked } from '../state/reading-state.ts';
 import { Tracker } from '../state/tracker.ts';
 import { EventLookups, type LookupDelays, liveLookupDelays } from './event-lookups.ts';
-import { evictionCandidates, isEvictable, noEvictionCandidates } from './eviction.ts';
-import { isEnrolled, type KnownLabeler, labelerFromRow, priorityInput, rowOf } from './known-labeler.ts';
+import {
+  evictionCandidates,
+  isEnrolled,
+  isEvictable,
+  type KnownLabeler,
+  labelerFromRow,
+  noEvictionCandidates,
+  priorityInput,
+  rowOf,
+} from './known-labeler.ts';
 import { type DueResolution, domainOf, isWeb, ResolutionQueue } from './resolution-queue.ts';
 
 /** Maximum number of known labelers. */

@@ -1,6 +1,6 @@
 import { createPublicKey, hash, type KeyObject, verify } from 'node:crypto';
 import type { LabelKey } from '../../network/identity/did-document.ts';
-import type { SignedLabel } from '../label/label-signature.ts';
+import type { SignedLabel } from '../label/label-fields.ts';
 import { libsecp256k1, type VerifySecp256k1 } from './libsecp256k1.ts';
 
 /** Input of a signature check. */

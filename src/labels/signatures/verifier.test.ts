@@ -3,7 +3,7 @@ import { encode, toBytes } from '@atcute/cbor';
 import { describe, expect, it } from 'vitest';
 import type { LabelKey } from '../../network/identity/did-document.ts';
 import { micros } from '../../store/time.ts';
-import type { ReceivedLabel } from '../label/label-signature.ts';
+import type { RawLabel } from '../label/label-fields.ts';
 import { createVerifier } from './verifier.ts';
 
 const never = new AbortController().signal;
@@ -19,7 +19,7 @@ function labeler(namedCurve: 'secp256k1' | 'prime256v1') {
   };
   return {
     key,
-    sign(label: ReceivedLabel): ReceivedLabel {
+    sign(label: RawLabel): RawLabel {
       for (;;) {
         const sig = sign('sha256', encode(label), { key: privateKey, dsaEncoding: 'ieee-p1363' });
         // Half of all signatures have a high S: sign again until S is low, because each signature has a new random
@@ -33,7 +33,7 @@ function labeler(namedCurve: 'secp256k1' | 'prime256v1') {
 /** Returns the keys of a labeler that has never had any other keys. */
 const only = (current: readonly LabelKey[]) => ({ current, earlier: [] });
 
-const label = (val: string): ReceivedLabel => ({
+const label = (val: string): RawLabel => ({
   ver: 1,
   src: 'did:web:a.test',
   uri: 'did:web:b.test',
@@ -125,7 +125,7 @@ describe('a verifier', () => {
     const { sign, key } = labeler('secp256k1');
     const verifier = createVerifier();
     const loose = { ...label('a'), ver: '1', neg: 0, cid: null, exp: '' };
-    const strict: ReceivedLabel = { ...label('a'), neg: false };
+    const strict: RawLabel = { ...label('a'), neg: false };
     const { sig } = sign(strict);
     const sent = [
       sign(loose),
@@ -147,7 +147,7 @@ describe('a verifier', () => {
     const one = signed(label('a'));
     const order: string[] = [];
     await Promise.all([
-      verifier.verify(Array<ReceivedLabel>(400).fill(one), only([key]), never).then(() => order.push('large')),
+      verifier.verify(Array<RawLabel>(400).fill(one), only([key]), never).then(() => order.push('large')),
       verifier.verify([one, label('b')], only([key]), never).then((verdicts) => order.push(verdicts.join())),
     ]);
     expect(order).toEqual(['verified,unsigned', 'large']);
@@ -165,7 +165,7 @@ describe('a verifier', () => {
         if (!over) setImmediate(count);
       };
       setImmediate(count);
-      await verifier.verify(Array<ReceivedLabel>(640).fill(signed(label('a'))), only([key]), never);
+      await verifier.verify(Array<RawLabel>(640).fill(signed(label('a'))), only([key]), never);
       over = true;
       // Two concurrent workers have 32 checks per turn of the event loop.
       expect(turns).toBeGreaterThanOrEqual(10);
@@ -187,7 +187,7 @@ describe('a verifier', () => {
       if (!over) setImmediate(count);
     };
     setImmediate(count);
-    const few = Array<ReceivedLabel>(4).fill(signed({ ...label('a'), id: 7 }));
+    const few = Array<RawLabel>(4).fill(signed({ ...label('a'), id: 7 }));
     await verifier.verify(few, only(Array<LabelKey>(128).fill(key)), never);
     over = true;
     expect(checks).toBe(4 * 128 * 2);
@@ -225,7 +225,7 @@ describe('a verifier', () => {
   it('rejects an aborted batch but completes the other batches, and rejects running and new batches once it is stopped', async () => {
     const { key, sign: signed } = labeler('secp256k1');
     const verifier = createVerifier({ concurrency: 1 });
-    const many = Array<ReceivedLabel>(1000).fill(signed(label('a')));
+    const many = Array<RawLabel>(1000).fill(signed(label('a')));
     const stop = new AbortController();
     const aborted = verifier.verify(many, only([key]), stop.signal);
     const other = verifier.verify(many.slice(0, 3), only([key]), never);

@@ -2,8 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { Micros } from '../../contract/timestamp.ts';
 import type { LabelKey } from '../../network/identity/did-document.ts';
 import type { EarlierLabelKey } from '../../network/identity/directory-operation.ts';
-import { parseAuthored } from '../label/label-fields.ts';
-import { type ReceivedLabel, separateSignature } from '../label/label-signature.ts';
+import { parseAuthored, type RawLabel, separateSignature } from '../label/label-fields.ts';
 import { FairQueue } from '../shares/fair-queue.ts';
 import { priorityWeights, type ShareKey } from '../shares/shares.ts';
 import { createSignatureCheck, type SignatureCheck } from './signature-check.ts';
@@ -36,12 +35,7 @@ export interface Verifier {
    * and source, by the number of checks that each may need, so that neither a large batch nor many labelers of one
    * owner delay others. The callers bound the queue. Rejects with the signal's reason when aborted, or once stopped.
    */
-  verify(
-    labels: readonly ReceivedLabel[],
-    keys: LabelerKeys,
-    signal: AbortSignal,
-    share?: ShareKey,
-  ): Promise<Verdict[]>;
+  verify(labels: readonly RawLabel[], keys: LabelerKeys, signal: AbortSignal, share?: ShareKey): Promise<Verdict[]>;
   /** Aborts all batches; resolves when no check is running. */
   stop(): Promise<void>;
 }
@@ -92,7 +86,7 @@ export function createVerifier({
 
 /** Function that checks a batch of labels; each label waits for its own turn. */
 type BatchCheck = (
-  labels: readonly ReceivedLabel[],
+  labels: readonly RawLabel[],
   keys: LabelerKeys,
   signal: AbortSignal,
   share: ShareKey,
@@ -107,7 +101,7 @@ function createBatchCheck({
   const turns = createTurns(concurrency);
   const pause = createPauses();
 
-  async function checkLabel(label: ReceivedLabel, keys: LabelerKeys, share: ShareKey): Promise<Verdict> {
+  async function checkLabel(label: RawLabel, keys: LabelerKeys, share: ShareKey): Promise<Verdict> {
     let checks = 0;
     try {
       const verdict = await judge(label, keys, async (signed, key) => {
@@ -187,7 +181,7 @@ function createPauses(): () => Promise<void> {
   };
 }
 
-async function judge(label: ReceivedLabel, keys: LabelerKeys, check: SignatureCheck): Promise<Verdict> {
+async function judge(label: RawLabel, keys: LabelerKeys, check: SignatureCheck): Promise<Verdict> {
   const separated = separateSignature(label);
   if (separated.kind === 'unsigned') return 'unsigned';
   if (separated.kind === 'malformed') return 'invalid';

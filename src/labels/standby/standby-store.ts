@@ -240,20 +240,3 @@ export interface InstrumentRole {
 export function isActive(role: InstrumentRole | undefined): boolean {
   return role === undefined || role.role === 'active';
 }
-
-/** Times that a standby has recorded, used to determine the gaps at the takeover. */
-export interface Watched {
-  /** Time at which this instrument began to observe. */
-  readonly observedSince: Micros;
-  /**
-   * Last time at which the heartbeat of the former writer changed; null if it never changed while this standby watched.
-   */
-  readonly aliveAt: Micros | null;
-  /** For each DID, the time at which this instrument had first read all labels of the source. */
-  readonly liveSince: ReadonlyMap<string, Micros>;
-  /**
-   * For each DID, the time up to which the source was complete when this instrument began to read it from the stored
-   * position.
-   */
-  readonly readFrom: ReadonlyMap<string, Micros>;
-}

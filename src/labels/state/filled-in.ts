@@ -1,6 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Micros } from '../../contract/timestamp.ts';
-import type { GapReason } from '../../contract/vocabulary.ts';
 import { maxPositionLength, type Position, type PositionChange } from '../../store/port.ts';
 import { day, type Interval, micros, minute, second } from '../../store/time.ts';
 
@@ -26,7 +25,7 @@ export const shortDelay = 90 * second;
  * Time after an interruption of the whole instrument, in microseconds, in which the rows that waited in memory and in
  * connections are accepted.
  */
-const settleTime = 2 * minute;
+export const settleTime = 2 * minute;
 /** Age in minutes after which a catch-up is forgotten. No published window includes older ones. */
 const keptMinutes = (31 * day) / minute;
 /** Age in minutes after which catch-ups are joined first if there are too many. No hours file includes older hours. */
@@ -113,15 +112,6 @@ export class FilledInReader {
     this.#parsed = parsed;
     return new Map([...parsed].map(([source, { spans }]) => [source, spans]));
   }
-}
-
-/**
- * Returns the time around an interruption of the instrument in which all sources are read late. Other gaps of the
- * instrument have no labels that arrive later.
- */
-export function settlingSpan({ start, end }: Interval, reason: GapReason): MinuteSpan | null {
-  if (reason === 'not_observed' || reason === 'source_unavailable') return null;
-  return { start: Math.ceil(start / minute), end: Math.ceil((end + settleTime) / minute) };
 }
 
 /** Returns disjoint spans in order of their starts. Spans that overlap or touch are joined. */

@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { micros } from '../../store/time.ts';
 import { noPosition, type ReadPosition } from '../label/position.ts';
+import type { LastFrame, PositionMove, ReadingEvent } from './reading-events.ts';
+import { readingOf, untracked } from './reading-state.ts';
 import {
   afterQuiet,
   initialProgress,
@@ -10,9 +12,7 @@ import {
   type ReadProgress,
   type StreamProgress,
   shouldCheckTail,
-} from './read-progress.ts';
-import type { LastFrame, PositionMove, ReadingEvent } from './reading-events.ts';
-import { readingOf, untracked } from './reading-state.ts';
+} from './source.ts';
 
 const now = micros(1_780_000_000_000_000);
 const frame = (seq: number): LastFrame => ({ seq, tail: `f${seq}` });

@@ -4,9 +4,11 @@ import {
   type DenyEntry,
   DenyList,
   maxDenyReasonLength,
+  parseDenyOperand,
+  parseDenyTarget,
   requireDenyList,
+  targetText,
 } from '../../labels/operator/deny-file.ts';
-import { parseDenyOperand, parseDenyTarget, targetText } from '../../labels/operator/deny-target.ts';
 import { OperatorError } from '../../ops/errors.ts';
 import { openStoreReader } from '../../store/open.ts';
 import type { Purge } from '../../store/removals.ts';

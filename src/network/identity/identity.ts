@@ -20,7 +20,7 @@ export type Resolution =
   | { readonly kind: 'failed'; readonly answer: FailedAnswer };
 
 /** Failure of a request for a document. */
-export type FailedAnswer =
+type FailedAnswer =
   | Exclude<JsonAnswer, { kind: 'json' }>
   /**
    * The status is 200, but the JSON is not the document of the DID. This proves nothing about the DID: a directory that
@@ -57,7 +57,7 @@ export interface IdentityOptions {
 }
 
 /** Options for one resolution. */
-export interface ResolveOptions {
+interface ResolveOptions {
   readonly signal: AbortSignal;
   /** True to ignore a cached document, for example one that proved to be outdated. */
   readonly fresh?: boolean;
@@ -81,7 +81,7 @@ export interface IdentityResolver {
 }
 
 /** URL of the public did:plc directory. */
-export const defaultPlcUrl = 'https://plc.directory';
+const defaultPlcUrl = 'https://plc.directory';
 
 /**
  * Maximum lifetime of a replica's document in the cache, in milliseconds; short, because the primary may have a newer

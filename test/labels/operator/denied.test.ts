@@ -5,8 +5,7 @@ import { type LabelStation, startStation } from '../../../harness/labels/label-s
 import { until } from '../../../harness/process/until.ts';
 import { createSim } from '../../../sim/index.ts';
 import { formatTimestamp } from '../../../src/contract/timestamp.ts';
-import { changeDenyFile, denyPath } from '../../../src/labels/operator/deny-file.ts';
-import { parseDenyTarget } from '../../../src/labels/operator/deny-target.ts';
+import { changeDenyFile, denyPath, parseDenyTarget } from '../../../src/labels/operator/deny-file.ts';
 import { silentLog } from '../../../src/ops/log.ts';
 import { day, micros } from '../../../src/store/time.ts';
 

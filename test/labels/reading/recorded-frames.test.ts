@@ -1,8 +1,7 @@
 import { Secp256k1PrivateKeyExportable } from '@atcute/crypto';
 import { expect, test } from 'vitest';
 import { readFrame } from '../../../src/labels/label/frames.ts';
-import { readLabel } from '../../../src/labels/label/label-fields.ts';
-import { separateSignature } from '../../../src/labels/label/label-signature.ts';
+import { readLabel, separateSignature } from '../../../src/labels/label/label-fields.ts';
 import { createSignatureCheck } from '../../../src/labels/signatures/signature-check.ts';
 import { parseLabelKey } from '../../../src/network/identity/did-document.ts';
 

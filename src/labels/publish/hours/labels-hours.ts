@@ -7,12 +7,13 @@ import {
 } from '../../../artifact/hours/labels-hours.ts';
 import { maxGaps } from '../../../contract/limits.ts';
 import { formatTimestamp, type Micros } from '../../../contract/timestamp.ts';
+import type { GapReason } from '../../../contract/vocabulary.ts';
 import { silentGaps } from '../../../store/coverage-rule.ts';
 import { clip } from '../../../store/gaps.ts';
 import type { StoredGap } from '../../../store/port.ts';
 import { hour, type Interval, micros, minute } from '../../../store/time.ts';
 import { burstsIn } from '../../repeats/repeats.ts';
-import { intervalOf, joinedSpans, type MinuteSpan, settlingSpan } from '../../state/filled-in.ts';
+import { intervalOf, joinedSpans, type MinuteSpan, settleTime } from '../../state/filled-in.ts';
 import { byPrecedence, type ListedLabeler } from '../labelers/listed-labeler.ts';
 import { listedGaps, merged, unreadTime } from '../labelers/unread-time.ts';
 import { Turns } from '../turns.ts';
@@ -370,4 +371,13 @@ function observedMs(parts: readonly Interval[], unread: readonly Interval[]): nu
     }
     return observed <= 0 ? 0 : Math.max(1, Math.floor(observed / 1000));
   });
+}
+
+/**
+ * Returns the time around an interruption of the instrument in which all sources are read late. Other gaps of the
+ * instrument have no labels that arrive later.
+ */
+function settlingSpan({ start, end }: Interval, reason: GapReason): MinuteSpan | null {
+  if (reason === 'not_observed' || reason === 'source_unavailable') return null;
+  return { start: Math.ceil(start / minute), end: Math.ceil((end + settleTime) / minute) };
 }

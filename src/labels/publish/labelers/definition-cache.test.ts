@@ -3,7 +3,8 @@ import { describe, expect, test } from 'vitest';
 import { checkLabelerDefinitions, maxDefinitionsBytes } from '../../../artifact/labelers.ts';
 import type { Definitions } from '../../../store/roster.ts';
 import { day, micros } from '../../../store/time.ts';
-import { DefinitionCache, definitionsFrom, maxLineFor } from './definition-cache.ts';
+import { DefinitionCache, definitionsFrom } from './definition-cache.ts';
+import { maxLineFor } from './labelers-artifact.ts';
 
 const did = 'did:plc:ar7c4by46qjdydhdevvrndac';
 const other = 'did:plc:ewvi7nxzyoun6zhxrhs64oiz';

@@ -1,6 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isDefinitionsLine } from '../../../artifact/labelers/labeler-set.ts';
-import { maxDefinitionsBytes, maxDefinitionsLineBytes } from '../../../artifact/labelers.ts';
 import { findIdentity, isPublishableValue, isValueSyntax } from '../../../contract/privacy/find-identity.ts';
 import { formatTimestamp } from '../../../contract/timestamp.ts';
 import { isObject } from '../../../input/json-budget.ts';
@@ -39,13 +38,6 @@ interface Cached extends LabelerDefinitions {
 }
 
 const nothingRead: Cached = { ...noDefinitions, maxLine: 0, lineBytes: 0 };
-
-/** Returns the maximum size of a line in bytes such that the lines of all labelers fit into the file. */
-export function maxLineFor(labelers: number): number {
-  let max = maxDefinitionsLineBytes;
-  while (max * (labelers + 1) > maxDefinitionsBytes) max /= 2;
-  return max;
-}
 
 /**
  * Cache of the definitions of all labelers. The definitions of a labeler are read again only after the labeler changed

@@ -1,11 +1,13 @@
 import { type LabelerLine, maxLabelerGaps, maxLabelerLineBytes } from '../../../artifact/labelers.ts';
+import { findIdentity } from '../../../contract/privacy/find-identity.ts';
 import { formatTimestamp, type Micros } from '../../../contract/timestamp.ts';
 import { fewerThanFive } from '../../../contract/vocabulary.ts';
 import { delayBounds, delayQuantile, type LabelerCounters } from '../../../store/labeler-counters.ts';
+import { labelerHandle } from '../../../store/roster.ts';
 import { discoverySourcesOf } from '../../discovery/discovery-sources.ts';
 import type { DayCount, DayCounts } from '../window/day-counts.ts';
 import type { DeclaredValue, LabelerDefinitions } from './definition-cache.ts';
-import { type ListedLabeler, publishedHandle } from './listed-labeler.ts';
+import type { ListedLabeler } from './listed-labeler.ts';
 import { listedGaps, type UnreadGap } from './unread-time.ts';
 
 /** Input of a labeler's line. */
@@ -322,3 +324,15 @@ class LastText {
 
 const startTexts = new LastText();
 const endTexts = new LastText();
+
+/**
+ * Returns the handle that a labeler's document claims, or null if the text is not a handle or contains a DID or another
+ * handle.
+ */
+function publishedHandle({ handle }: Pick<ListedLabeler, 'handle'>): Pick<LabelerLine, 'handle' | 'handle_withheld'> {
+  if (handle === null) return { handle: null };
+  const name = labelerHandle(handle.name, handle.confirmed);
+  const shape = name === null ? null : findIdentity(name.name);
+  if (name !== null && (shape === null || shape === 'handle')) return { handle: name };
+  return { handle: null, handle_withheld: 'privacy' };
+}

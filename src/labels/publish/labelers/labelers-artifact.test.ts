@@ -16,8 +16,9 @@ import { FilledIn } from '../../state/filled-in.ts';
 import { WindowReader } from '../window/window-reader.ts';
 import { DefinitionCache, type LabelerDefinitions, noDefinitions } from './definition-cache.ts';
 import { LabelerMemory, type LineInputs, labelerLine } from './labeler-line.ts';
-import { listLabelers, makeLabelers } from './labelers-artifact.ts';
-import { type ListingContext, listedLabeler, refusedLabelers } from './listed-labeler.ts';
+
+import { listLabelers, makeLabelers, refusedLabelers } from './labelers-artifact.ts';
+import { type ListingContext, listedLabeler } from './listed-labeler.ts';
 
 const start = 20_000 * day;
 const now = micros(start + 40 * day + 12 * hour);

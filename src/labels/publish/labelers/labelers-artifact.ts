@@ -1,9 +1,15 @@
-import { type DefinitionsHeader, type LabelersHeader, maxListedLabelers } from '../../../artifact/labelers.ts';
+import {
+  type DefinitionsHeader,
+  type LabelersHeader,
+  maxDefinitionsBytes,
+  maxDefinitionsLineBytes,
+  maxListedLabelers,
+} from '../../../artifact/labelers.ts';
 import { formatTimestamp, type Micros } from '../../../contract/timestamp.ts';
 import type { LabelerCounters } from '../../../store/labeler-counters.ts';
-import type { StoredGap } from '../../../store/port.ts';
+import type { RefusalCount, StoredGap } from '../../../store/port.ts';
 import { dayName, micros, minute } from '../../../store/time.ts';
-import type { Counted } from '../../repeats/repeats.ts';
+import type { Counted, LabelerEvents } from '../../repeats/repeats.ts';
 import type { KnownLabeler } from '../../roster/known-labeler.ts';
 import { intervalOf } from '../../state/filled-in.ts';
 import { delayLimit } from '../../state/reading-state.ts';
@@ -11,15 +17,15 @@ import { Turns } from '../turns.ts';
 import type { DayCounts } from '../window/day-counts.ts';
 import { type DayPart, partsOf } from '../window/parts.ts';
 import type { WindowReading } from '../window/window-reader.ts';
-import { type DefinitionCache, type LabelerDefinitions, maxLineFor, noDefinitions } from './definition-cache.ts';
+import { type DefinitionCache, type LabelerDefinitions, noDefinitions } from './definition-cache.ts';
 import { LabelerMemory, labelerLine } from './labeler-line.ts';
 import {
   byPrecedence,
-  forgottenLabeler,
+  harmless,
   type ListedLabeler,
   type ListingContext,
   listedLabeler,
-  refusedLabelers,
+  refusedShare,
   wasEnrolled,
 } from './listed-labeler.ts';
 import { readShares, unreadTime } from './unread-time.ts';
@@ -307,4 +313,46 @@ function eventsOf({ counts }: Counted): ReadonlyMap<string, number> {
 
 function timestamp(at: Micros): string {
   return formatTimestamp(Math.floor(at / 1000));
+}
+
+/**
+ * Returns the labelers of which at least a tenth of the labels was refused because of their form or content. Both counts
+ * are of the same time and come from the store, so that a restart does not change the result. No minimum applies: one
+ * refused label of ten is as incomplete as a hundred of a thousand, and most labelers send few labels a day.
+ */
+export function refusedLabelers(
+  accepted: readonly LabelerEvents[],
+  refusals: readonly RefusalCount[],
+): ReadonlySet<string> {
+  const refused = new Map<string, number>();
+  for (const { source, reason, count } of refusals) {
+    if (!harmless.has(reason)) refused.set(source, (refused.get(source) ?? 0) + count);
+  }
+  const events = new Map(accepted.map((one) => [one.labeler, one.events]));
+  const isMany = ([did, count]: readonly [string, number]): boolean =>
+    count > 0 && count >= refusedShare * (count + (events.get(did) ?? 0));
+  return new Set([...refused].filter(isMany).map(([did]) => did));
+}
+
+/** Returns the listed properties of a labeler that has rows in the window and is no longer in the roster. */
+function forgottenLabeler(did: string, lastRow: Micros): ListedLabeler {
+  return {
+    ...{ did, handle: null, enrolled: false, state: 'departed', stateSince: lastRow, problem: 'unknown' },
+    ...{
+      provenance: new Set<string>(),
+      readBy: null,
+      firstAnswered: null,
+      dated: false,
+      lastAnswered: null,
+      replacesRows: null,
+      departure: null,
+    },
+  };
+}
+
+/** Returns the maximum size of a line in bytes such that the lines of all labelers fit into the file. */
+export function maxLineFor(labelers: number): number {
+  let max = maxDefinitionsLineBytes;
+  while (max * (labelers + 1) > maxDefinitionsBytes) max /= 2;
+  return max;
 }

@@ -1,11 +1,7 @@
-import type { LabelerLine } from '../../../artifact/labelers.ts';
-import { findIdentity } from '../../../contract/privacy/find-identity.ts';
 import type { Micros } from '../../../contract/timestamp.ts';
 import type { LabelerProblem, LabelerState, ReadingTransport } from '../../../contract/vocabulary.ts';
-import type { RefusalCount, RefusalReason, StoredGap } from '../../../store/port.ts';
-import { labelerHandle } from '../../../store/roster.ts';
+import type { RefusalReason, StoredGap } from '../../../store/port.ts';
 import { type Interval, micros } from '../../../store/time.ts';
-import type { LabelerEvents } from '../../repeats/repeats.ts';
 import { departureOf, isEnrolled, type KnownLabeler } from '../../roster/known-labeler.ts';
 import { establishedAfter, trialPeriod, unreachableAfter } from '../../state/reading-state.ts';
 
@@ -66,32 +62,13 @@ function isLongKnown({ provenance, firstAnswered, dated }: ListedLabeler, now: M
 }
 
 /** Share of refused labels from which the refusals are a problem of the labeler. */
-const refusedShare = 0.1;
+export const refusedShare = 0.1;
 
 /**
  * Reasons that do not depend on the labeler: it may publish labels that are too old for this instrument, or that are not
  * public.
  */
-const harmless: ReadonlySet<RefusalReason> = new Set(['duplicate', 'pre_epoch', 'late', 'space_uri']);
-
-/**
- * Returns the labelers of which at least a tenth of the labels was refused because of their form or content. Both counts
- * are of the same time and come from the store, so that a restart does not change the result. No minimum applies: one
- * refused label of ten is as incomplete as a hundred of a thousand, and most labelers send few labels a day.
- */
-export function refusedLabelers(
-  accepted: readonly LabelerEvents[],
-  refusals: readonly RefusalCount[],
-): ReadonlySet<string> {
-  const refused = new Map<string, number>();
-  for (const { source, reason, count } of refusals) {
-    if (!harmless.has(reason)) refused.set(source, (refused.get(source) ?? 0) + count);
-  }
-  const events = new Map(accepted.map((one) => [one.labeler, one.events]));
-  const isMany = ([did, count]: readonly [string, number]): boolean =>
-    count > 0 && count >= refusedShare * (count + (events.get(did) ?? 0));
-  return new Set([...refused].filter(isMany).map(([did]) => did));
-}
+export const harmless: ReadonlySet<RefusalReason> = new Set(['duplicate', 'pre_epoch', 'late', 'space_uri']);
 
 /** Returns the listed properties of a labeler in the roster. */
 export function listedLabeler(labeler: KnownLabeler, context: ListingContext): ListedLabeler {
@@ -127,22 +104,6 @@ function upTo(now: Micros, at: Micros | null): Micros | null {
   return at === null ? null : micros(Math.min(now, at));
 }
 
-/** Returns the listed properties of a labeler that has rows in the window and is no longer in the roster. */
-export function forgottenLabeler(did: string, lastRow: Micros): ListedLabeler {
-  return {
-    ...{ did, handle: null, enrolled: false, state: 'departed', stateSince: lastRow, problem: 'unknown' },
-    ...{
-      provenance: new Set<string>(),
-      readBy: null,
-      firstAnswered: null,
-      dated: false,
-      lastAnswered: null,
-      replacesRows: null,
-      departure: null,
-    },
-  };
-}
-
 /** Returns true if a labeler is enrolled, or was enrolled in the window. */
 export function wasEnrolled(labeler: KnownLabeler, { start, end }: Interval): boolean {
   if (isEnrolled(labeler, end)) return true;
@@ -157,20 +118,6 @@ function departedSince({ resolutionStatus, tracker }: KnownLabeler): Micros | nu
   const hasService = resolutionStatus === 'labeler' || resolutionStatus === 'bad_endpoint';
   if (hasService && failingSince !== null) return micros(failingSince + unreachableAfter);
   return completeThrough ?? lastAnswered;
-}
-
-/**
- * Returns the handle that a labeler's document claims, or null if the text is not a handle or contains a DID or another
- * handle.
- */
-export function publishedHandle({
-  handle,
-}: Pick<ListedLabeler, 'handle'>): Pick<LabelerLine, 'handle' | 'handle_withheld'> {
-  if (handle === null) return { handle: null };
-  const name = labelerHandle(handle.name, handle.confirmed);
-  const shape = name === null ? null : findIdentity(name.name);
-  if (name !== null && (shape === null || shape === 'handle')) return { handle: name };
-  return { handle: null, handle_withheld: 'privacy' };
 }
 
 /** Returns the problem that explains a state, or null if the labeler is read completely. */

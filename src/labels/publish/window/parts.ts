@@ -1,4 +1,4 @@
-import { dayOf, dayStart, hour, type Interval, micros } from '../../../store/time.ts';
+import { dayOf, dayStart, type Interval, micros } from '../../../store/time.ts';
 
 /** Part of an interval that lies in one UTC day. */
 export interface DayPart extends Interval {
@@ -26,22 +26,6 @@ export interface Pieces {
   readonly open: Interval | null;
 }
 
-/** Divides a part of a day at `settledThrough`, a whole hour before which counts no longer change. */
-export function piecesOf({ start, end }: Interval, settledThrough: number): Pieces {
-  const settledEnd = Math.min(end, Math.max(start, settledThrough));
-  const open = settledEnd < end ? { start: micros(settledEnd), end } : null;
-  const from = Math.ceil(start / hour);
-  const until = Math.floor(settledEnd / hour);
-  if (from >= until) {
-    return { edges: nonEmpty([{ start, end: micros(settledEnd) }]), hours: null, open };
-  }
-  const edges = nonEmpty([
-    { start, end: micros(from * hour) },
-    { start: micros(until * hour), end: micros(settledEnd) },
-  ]);
-  return { edges, hours: { from, until }, open };
-}
-
-function nonEmpty(intervals: readonly Interval[]): Interval[] {
+export function nonEmpty(intervals: readonly Interval[]): Interval[] {
   return intervals.filter(({ start, end }) => start < end);
 }

@@ -9,7 +9,7 @@ import { type BurstsByLabeler, burstsByLabeler, type Counted } from '../../repea
 import { type FilledInBySource, FilledInReader } from '../../state/filled-in.ts';
 import { type DayCount, type DayCounts, dayCounts, type EdgeCounts, HourRuns, type Run } from './day-counts.ts';
 import { LastRows, type RowHours } from './last-rows.ts';
-import { type DayPart, type Pieces, partsOf, piecesOf } from './parts.ts';
+import { type DayPart, nonEmpty, type Pieces, partsOf } from './parts.ts';
 
 /** Store methods that are used to read a window. */
 export type WindowStore = Pick<
@@ -357,4 +357,20 @@ async function added(sums: Map<string, Sum>, days: readonly DayCounts[]): Promis
     await nextTurn();
   }
   return sums;
+}
+
+/** Divides a part of a day at `settledThrough`, a whole hour before which counts no longer change. */
+function piecesOf({ start, end }: Interval, settledThrough: number): Pieces {
+  const settledEnd = Math.min(end, Math.max(start, settledThrough));
+  const open = settledEnd < end ? { start: micros(settledEnd), end } : null;
+  const from = Math.ceil(start / hour);
+  const until = Math.floor(settledEnd / hour);
+  if (from >= until) {
+    return { edges: nonEmpty([{ start, end: micros(settledEnd) }]), hours: null, open };
+  }
+  const edges = nonEmpty([
+    { start, end: micros(from * hour) },
+    { start: micros(until * hour), end: micros(settledEnd) },
+  ]);
+  return { edges, hours: { from, until }, open };
 }

@@ -37,8 +37,6 @@ export const nullable = <S extends Type.TSchema>(schema: S) => Type.Union([schem
 /** Schema of a closed vocabulary; a value outside it makes the artifact malformed. */
 export const oneOf = <const W extends readonly string[]>(words: W) =>
   Type.Unsafe<W[number]>({ type: 'string', enum: [...words] });
-/** Schema of an open vocabulary: an unknown value is dropped or published as `unknown`. */
-export const anyWord = () => Type.String();
 
 /** A function that narrows an untrusted value to the schema's type, or locates the first error. */
 export type Check<T> = (value: unknown) => { readonly ok: true; readonly value: T } | FirstFault;

@@ -2,7 +2,6 @@ import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:ht
 import type { Duplex } from 'node:stream';
 import type { ErrorCode } from '../contract/errors.ts';
 import { inputLimits } from '../input/limits.ts';
-import type { ConnectionBounds } from './connections/connection-table.ts';
 import { errorReply, type HeaderList, httpDate } from './reply.ts';
 
 /** Limits of the HTTP server on headers and connections. They protect other clients from a slow or greedy client. */
@@ -22,9 +21,6 @@ export const httpLimits = {
   /** Interval between two checks of the timeouts above, in milliseconds. */
   checkEveryMs: 1_000,
 } as const;
-
-/** Default limits on the connections of a server. */
-export const defaultConnectionBounds: ConnectionBounds = { total: 16_384, perClient: null, stallMs: 15_000 };
 
 /** Time for which a refused connection is still read before it is closed, in milliseconds. */
 const lingerMs = 2_000;

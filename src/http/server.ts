@@ -14,15 +14,7 @@ import { type ClientOf, networkTiers } from './connections/network-tiers.ts';
 import { FairTurns } from './fair-turns.ts';
 import { type Front, openFront } from './front.ts';
 import { belowDescriptors, type Listening, limitConnections, listen, listenWidely } from './listening.ts';
-import {
-  answerParserError,
-  answerRaw,
-  codeOfParserError,
-  defaultConnectionBounds,
-  Exchanges,
-  endQuietly,
-  httpLimits,
-} from './parser-errors.ts';
+import { answerParserError, answerRaw, codeOfParserError, Exchanges, endQuietly, httpLimits } from './parser-errors.ts';
 import { openPlainLane, type PlainLane } from './plain-lane.ts';
 import { type FileRequest, fileRequest, type ReadRequest, readRequest } from './read-request.ts';
 import {
@@ -363,3 +355,6 @@ async function close(
   await Promise.all([closed, othersClosed]);
   clearTimeout(cut);
 }
+
+/** Default limits on the connections of a server. */
+const defaultConnectionBounds: ConnectionBounds = { total: 16_384, perClient: null, stallMs: 15_000 };

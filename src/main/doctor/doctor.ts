@@ -17,7 +17,7 @@ import { defaultData, factsSettings, freshnessSettings } from '../facts/facts-se
 import { labelsSettings } from '../labels/labels-settings.ts';
 import { operatorUrl, userAgentFor } from '../shared-settings.ts';
 import { weatherSettings } from '../weather/weather-settings.ts';
-import { type Finding, type Level, line, ok, warn, worst } from './finding.ts';
+import { type Finding, type Level, ok, warn } from './finding.ts';
 
 /** Settings of `almanac doctor`, which include the settings of the commands that it checks. */
 const doctorSettings = {
@@ -186,4 +186,14 @@ function artifactsOf({ artifacts, data }: DoctorValues): string {
 
 function storeOf({ store, data }: DoctorValues): string {
   return store ?? `sqlite:${join(data, 'labels')}`;
+}
+
+/** Returns the worst level of all findings. */
+function worst(findings: readonly Finding[]): Level {
+  return (['fail', 'warn'] as const).find((level) => findings.some((finding) => finding.level === level)) ?? 'ok';
+}
+
+/** Formats a finding as one plain line. */
+function line({ check, level, found, todo }: Finding): string {
+  return `${level.padEnd(5)} ${check.padEnd(16)} ${found}${todo === null ? '' : `; ${todo}`}`;
 }

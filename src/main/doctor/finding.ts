@@ -27,16 +27,6 @@ export function fail(check: string, found: string, todo: string): Finding {
   return { check, level: 'fail', found, todo };
 }
 
-/** Returns the worst level of all findings. */
-export function worst(findings: readonly Finding[]): Level {
-  return (['fail', 'warn'] as const).find((level) => findings.some((finding) => finding.level === level)) ?? 'ok';
-}
-
-/** Formats a finding as one plain line. */
-export function line({ check, level, found, todo }: Finding): string {
-  return `${level.padEnd(5)} ${check.padEnd(16)} ${found}${todo === null ? '' : `; ${todo}`}`;
-}
-
 /** Services of the network that an observatory reads. */
 export type HostService = 'jetstream' | 'relay' | 'directory';
 

@@ -1,8 +1,9 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import ts from 'typescript';
 import { describe, expect, it } from 'vitest';
 import { allFiles, importsOf, parsed, root, sourceFiles } from '../../harness/process/imports.ts';
+import { shapeOf } from '../../harness/process/shape.ts';
 
 /** Rooms that each room may import, as described in ARCHITECTURE.md. */
 const mayImport: Record<string, readonly string[]> = {
@@ -49,6 +50,13 @@ const generated = ['src/client/schemas.ts'];
 const files = [...sourceFiles('src'), ...(existsSync(join(root, 'sim')) ? sourceFiles('sim') : [])];
 const graph = new Map(files.map((file) => [file, importsOf(file)]));
 
+/** Faces of the rooms that have one: the files that other rooms may import. What is not listed is private to its room. */
+const faces = readFileSync(join(root, 'test', 'rooms', 'faces.txt'), 'utf8')
+  .split('\n')
+  .filter(Boolean);
+/** Maximum number of names of a face. */
+const maxFaceNames = 40;
+
 function roomOf(file: string): string {
   const [top = '', room = ''] = file.split('/');
   return top === 'src' ? room : top;
@@ -67,6 +75,24 @@ describe('the rooms of the source', () => {
         .map((target) => `${file} -> ${target}`),
     );
     expect(wrong).toEqual([]);
+  });
+
+  it('import no file past the face of another room, and a face lists no file that only its room imports', () => {
+    const withFace = new Set(faces.map(roomOf));
+    const crossing = [...graph]
+      .flatMap(([file, imports]) => imports.map((target) => ({ file, target })))
+      .filter(({ file, target }) => roomOf(file) !== roomOf(target) && withFace.has(roomOf(target)));
+    const taken = new Set(crossing.map(({ target }) => target));
+    expect({
+      past: crossing.filter(({ target }) => !faces.includes(target)).map(({ file, target }) => `${file} -> ${target}`),
+      unused: faces.filter((file) => !taken.has(file)),
+    }).toEqual({ past: [], unused: [] });
+  });
+
+  it(`take at most ${maxFaceNames} names from each face`, () => {
+    const names = shapeOf(new Map(files.map((file) => [file, parsed(file)]))).faces;
+    const wide = [...new Set(faces.map(roomOf))].filter((room) => (names.get(room) ?? 0) > maxFaceNames);
+    expect(wide).toEqual([]);
   });
 
   it('contain no import cycle, nor do the programs and the code for tests', () => {

@@ -5,7 +5,7 @@ import type { HeaderList, Reply } from '../../http/reply.ts';
 import { chooseCoding, matchesEntityTag } from '../../http/representation/negotiation.ts';
 import { renderPage } from '../../web/document.tsx';
 import { chartImage } from '../embeds/chart-documents.tsx';
-import { chartCsv } from '../hours/hours-chart.ts';
+import { chartCsv } from '../hours/chart-figure.tsx';
 import type { Judgement } from '../judge.ts';
 import { recentLabelProvenance } from '../project-labels.ts';
 import {
@@ -18,7 +18,7 @@ import {
 } from '../representation.ts';
 import { originCaveats } from '../resources.ts';
 import { type Catalogue, listPlaces } from './catalogue.ts';
-import { activityChart } from './page/activity-chart.ts';
+import { activityChart } from './page/activity.tsx';
 import { labelerPage } from './page/labeler.tsx';
 import { listPage, renderedRow, withRows } from './page/list.tsx';
 import type { Pair, PairOutcome } from './pair.ts';

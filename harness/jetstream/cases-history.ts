@@ -2,6 +2,7 @@ import { cpSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { until } from '../process/until.ts';
 import { type Case, replaceJetstream, restartInstruments, seconds, startInstruments, stopInstruments } from './case.ts';
+import { metricOf } from './peers.ts';
 import type { Scene } from './scene.ts';
 
 const gap = 'equal, or unobserved';
@@ -166,17 +167,15 @@ const compactions: readonly Case[] = [
   },
 ];
 
-/** Maximum time in which an instrument reads a long history, in milliseconds. */
-const longMs = 240_000;
-
-/** Resolves once every instrument has read the history that precedes its first event of the present. */
-async function readsHistory({ instruments }: Scene): Promise<void> {
-  for (const { wire, program } of instruments) {
-    const hasRead = (): boolean =>
-      program.stderr.some((line) => line.includes('the backfill of missed events has ended'));
-    await until(`${wire.name} has read the history`, hasRead, longMs);
-  }
+/** Resolves once Jetstream has ended the connections of some readers because they are slow. */
+async function dropsReaders({ place }: Scene): Promise<void> {
+  await until('Jetstream drops slow readers', async () => {
+    return ((await metricOf(place, 'jetstream_subscribe_adversarial_drops_total')) ?? 0) >= dropped;
+  });
 }
+
+/** Number of connections that Jetstream drops before a case continues. */
+const dropped = 8;
 
 const slowReaders: readonly Case[] = [
   {
@@ -188,10 +187,10 @@ const slowReaders: readonly Case[] = [
       jetstreamArgs: ['--subscribe-slow-window', '100ms', '--subscribe-slow-min-rate', '1000000000'],
     },
     act: async (scene) => {
-      await seconds(1);
+      await dropsReaders(scene);
       await replaceJetstream(scene, 'SIGTERM');
-      await readsHistory(scene);
-      await seconds(3);
+      await dropsReaders(scene);
+      await seconds(6);
     },
   },
 ];

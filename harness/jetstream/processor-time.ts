@@ -1,4 +1,4 @@
-import { cpSync, existsSync, mkdirSync, rmSync } from 'node:fs';
+import { cpSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { freePort } from '../net/ports.ts';
@@ -19,10 +19,8 @@ import { argsOf, endpointOf, type Files, isReading, type Wire, wiresOf } from '.
 
 /** Rate that the network cannot reach, so that it sends as fast as it can. */
 const unreachable = 100_000;
-/** Duration of one live measurement, in seconds. */
-const liveSeconds = 10;
-/** Number of live measurements of each wire. The wires alternate, because the network does not send evenly. */
-const liveRounds = 3;
+/** Duration of the live measurement, in seconds: in less time, much of the cost is that of code which is not compiled yet. */
+const liveSeconds = 30;
 /** Time in which a reader reaches the present, in milliseconds. */
 const settleMs = 4_000;
 /** Greatest share of Jetstream's processor time that Almanac should need for the same events. */
@@ -34,19 +32,9 @@ type Print = (line: string) => void;
 
 /** Processor time of both programs for the same events, in seconds. */
 interface Cost {
-  events: number;
-  almanac: number;
-  jetstream: number;
-}
-
-function noCost(): Cost {
-  return { events: 0, almanac: 0, jetstream: 0 };
-}
-
-function add(sum: Cost, { events, almanac, jetstream }: Cost): void {
-  sum.events += events;
-  sum.almanac += almanac;
-  sum.jetstream += jetstream;
+  readonly events: number;
+  readonly almanac: number;
+  readonly jetstream: number;
 }
 
 /**
@@ -68,11 +56,7 @@ export async function measureProcessorTime(files: Files, print: Print): Promise<
     cleaning.push(() => bench.stop());
     print(`A ratio above ${limit.toFixed(2)} is more than a third of Jetstream's own processor time.`);
     print('| what | events | Almanac µs/event | Jetstream µs/event | ratio |\n| --- | ---: | ---: | ---: | ---: |');
-    const lives = wiresOf(files).map((wire) => ({ wire, cost: noCost() }));
-    for (let round = 0; round < liveRounds; round += 1) {
-      for (const { wire, cost } of lives) add(cost, await bench.live(wire));
-    }
-    for (const { wire, cost } of lives) print(lineOf('live', wire, cost));
+    for (const wire of wiresOf(files)) print(lineOf('live', wire, await bench.live(wire)));
     await network.signal('SIGSTOP');
     await wait(settleMs);
     for (const wire of wiresOf(files)) print(lineOf('replay', wire, await bench.replay(wire)));
@@ -108,13 +92,11 @@ class Bench {
   /** Measures an instrument at the present, without its start. Its first position is kept for the replay. */
   async live(wire: Wire): Promise<Cost> {
     const folder = this.#folder(wire);
-    if (!existsSync(folder)) {
-      mkdirSync(folder);
-      await this.#start(wire, folder);
-      await wait(settleMs);
-      await this.stop();
-      cpSync(folder, `${folder}-early`, { recursive: true });
-    }
+    mkdirSync(folder);
+    await this.#start(wire, folder);
+    await wait(settleMs);
+    await this.stop();
+    cpSync(folder, `${folder}-early`, { recursive: true });
     const program = await this.#start(wire, folder);
     await wait(settleMs);
     const stored = async (): Promise<number> => (await metricOf(this.#place, 'jetstream_ingest_next_seq')) ?? 0;
@@ -135,17 +117,15 @@ class Bench {
     const counted = (path: string): number =>
       readStore(path, endpointOf(this.#place, wire.protocol)).rows.reduce((sum, { events }) => sum + events, 0);
     const before = counted(`${folder}-early`);
-    const cost = noCost();
+    const cost = { events: 0, almanac: 0, jetstream: 0 };
     for (let round = 0; round < replays; round += 1) {
       rmSync(folder, { recursive: true });
       cpSync(`${folder}-early`, folder, { recursive: true });
       const full = await this.#run(wire, folder);
       const idle = await this.#run(wire, folder);
-      add(cost, {
-        events: counted(folder) - before,
-        almanac: full.almanac - idle.almanac,
-        jetstream: full.jetstream - idle.jetstream,
-      });
+      cost.events += counted(folder) - before;
+      cost.almanac += full.almanac - idle.almanac;
+      cost.jetstream += full.jetstream - idle.jetstream;
     }
     return cost;
   }
@@ -153,10 +133,19 @@ class Bench {
   async #run(wire: Wire, folder: string): Promise<Omit<Cost, 'events'>> {
     const jetstream = processorOf(this.#jetstream);
     const program = await this.#start(wire, folder);
-    await wait(settleMs);
+    await this.#isSettled();
     const cost = { almanac: processorOf(program), jetstream: processorOf(this.#jetstream) - jetstream };
     await this.stop();
     return cost;
+  }
+
+  /** Resolves once Jetstream has sent everything that it has stored, and the instrument has had time to read it. */
+  async #isSettled(): Promise<void> {
+    for (let before = -1, sent = 0; before !== sent; ) {
+      before = sent;
+      await wait(settleMs);
+      sent = (await metricOf(this.#place, 'jetstream_subscribe_events_sent_total')) ?? 0;
+    }
   }
 
   #folder({ name }: Wire): string {

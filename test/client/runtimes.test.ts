@@ -167,10 +167,13 @@ const main :Workerd.Worker = (modules = [${modules.join(', ')}], compatibilityDa
 });
 
 describe('the program', () => {
-  it.each([20, 21, 22, 23, 24, 25, 26])('runs on Node %s, or names the versions that run it in one line', async (major) => {
-    const needs = 'almanac: needs Node 22.19 or later of Node 22, or Node 24.6 or later; this is ';
-    const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string };
-    const refused = `${needs}${pinned(`node-${major}`)}`;
-    expect(await program(`node-${major}`)).toBe([20, 21, 23].includes(major) ? refused : `almanac ${version}`);
-  });
+  it.each([20, 21, 22, 23, 24, 25, 26])(
+    'runs on Node %s, or names the versions that run it in one line',
+    async (major) => {
+      const needs = 'almanac: needs Node 22.19 or later of Node 22, or Node 24.6 or later; this is ';
+      const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string };
+      const refused = `${needs}${pinned(`node-${major}`)}`;
+      expect(await program(`node-${major}`)).toBe([20, 21, 23].includes(major) ? refused : `almanac ${version}`);
+    },
+  );
 });

@@ -16,7 +16,7 @@ export interface RowRange {
   readonly limit: number;
 }
 
-/** What a read of an account's rows returns; see `AccountQuery`. */
+/** Rows and fields that a read of an account selects; see `AccountQuery`. */
 export type RowChoice = Pick<AccountQuery, 'order' | 'filter' | 'withoutBytes'>;
 
 /**

@@ -1,7 +1,8 @@
 /**
  * Compares how fast one reader receives an export from two builds: `node bench/account/export.ts --base DIR
  * [--rows 165000] [--rounds 5] [--store sqlite|postgres] [--profile FOLDER]`. `DIR` is another checkout of this
- * project, with its dependencies and its program built.
+ * project, with its dependencies and its program built. It must know the schema of the store, so that an earlier one can
+ * be compared over a directory only.
  *
  * Both programs serve the same store, whose rows are about one account, and take turns. The reader uses one connection
  * and parses each page. Prints the rate of each build, the processor time per row of the program and of the reader, and

@@ -236,10 +236,10 @@ it('a state file of schema 1 can be read, and shows purges once a writer has mig
 });
 
 describe('a writer that is killed during the migration', () => {
-  const script = fileURLToPath(new URL('../../harness/store/migrator.ts', import.meta.url));
+  const script = fileURLToPath(new URL('../../harness/store/killed-store.ts', import.meta.url));
 
   async function migrate(fault: string): Promise<string | null> {
-    const child = spawn(process.execPath, [script, place.path, `${last}`, fault], { stdio: 'inherit' });
+    const child = spawn(process.execPath, [script, 'migrate', place.path, `${last}`, fault], { stdio: 'inherit' });
     const [, signal] = await once(child, 'close');
     return signal;
   }

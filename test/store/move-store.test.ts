@@ -19,7 +19,7 @@ import { day, dayStart, micros } from '../../src/store/time.ts';
 const place = useSqliteFolder();
 const now = micros(noon + 6 * day);
 const at = new Date('2024-10-10T12:34:56Z');
-const mover = fileURLToPath(new URL('../../harness/store/mover.ts', import.meta.url));
+const mover = fileURLToPath(new URL('../../harness/store/killed-store.ts', import.meta.url));
 
 /** Starts a command that kills itself at a fault point, and waits until it has exited. */
 function kill(command: 'new-epoch' | 'restore', point: string, from = ''): void {

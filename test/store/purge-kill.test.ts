@@ -12,7 +12,7 @@ import { openSqliteReader } from '../../src/store/sqlite/read/reader.ts';
 import { openSqliteWriter } from '../../src/store/sqlite/write/writer.ts';
 import { day, dayStart, micros } from '../../src/store/time.ts';
 
-const script = fileURLToPath(new URL('../../harness/store/purger.ts', import.meta.url));
+const script = fileURLToPath(new URL('../../harness/store/killed-store.ts', import.meta.url));
 const other = labelers[1] ?? '';
 
 let filled: string;
@@ -36,7 +36,9 @@ afterEach(() => rm(folder, { recursive: true, force: true }));
  * empty.
  */
 async function purge(fault = ''): Promise<string | null> {
-  const child = spawn(process.execPath, [script, folder, fault], { stdio: ['ignore', 'ignore', 'inherit'] });
+  const child = spawn(process.execPath, [script, 'purge', folder, `${requestedAt}`, fault, hostile], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
   const [, signal] = await once(child, 'close');
   return signal;
 }

@@ -27,7 +27,7 @@ import { openSqliteWriter } from '../../src/store/sqlite/write/writer.ts';
 import { isSpaceUri } from '../../src/store/subject.ts';
 import { day, dayStart, micros } from '../../src/store/time.ts';
 
-const script = fileURLToPath(new URL('../../harness/store/space-remover.ts', import.meta.url));
+const script = fileURLToPath(new URL('../../harness/store/killed-store.ts', import.meta.url));
 const days = spaceRows.length;
 
 let filled: string;
@@ -236,7 +236,9 @@ describe('the removal of rows about spaces with a day that cannot be changed', (
 
 describe('a removal of rows about spaces whose writer is killed', () => {
   async function remove(fault = ''): Promise<string | null> {
-    const child = spawn(process.execPath, [script, folder, fault], { stdio: ['ignore', 'ignore', 'inherit'] });
+    const child = spawn(process.execPath, [script, 'purge', folder, `${removedAt}`, fault], {
+      stdio: ['ignore', 'ignore', 'inherit'],
+    });
     const [, signal] = await once(child, 'close');
     return signal;
   }

@@ -110,9 +110,9 @@ describe('verify', () => {
     await severalDays();
     const expired = vi.spyOn(DayReader.prototype, 'fileProblems').mockImplementationOnce(() => {
       // With a window of 30 days, the first day expires after 32 days.
-      const script = fileURLToPath(new URL('../../harness/store/maintainer.ts', import.meta.url));
+      const script = fileURLToPath(new URL('../../harness/store/killed-store.ts', import.meta.url));
       const at = String(noon + 32 * day);
-      expect(spawnSync(process.execPath, [script, place.path, at, ''], { stdio: 'inherit' }).status).toBe(0);
+      expect(spawnSync(process.execPath, [script, 'maintain', place.path, at], { stdio: 'inherit' }).status).toBe(0);
       expect(existsSync(place.dayPath(sealedToday))).toBe(false);
       return [];
     });

@@ -93,8 +93,10 @@ describe('a day that was sealed without checksums', () => {
 
   it.each(['checksums.written', 'checksums.renamed'])('gets its checksums after a kill (at %s)', async (point) => {
     await sealedByVersion2();
-    const script = fileURLToPath(new URL('../../harness/store/maintainer.ts', import.meta.url));
-    const { signal } = spawnSync(process.execPath, [script, place.path, String(later), point], { stdio: 'inherit' });
+    const script = fileURLToPath(new URL('../../harness/store/killed-store.ts', import.meta.url));
+    const { signal } = spawnSync(process.execPath, [script, 'maintain', place.path, String(later), point], {
+      stdio: 'inherit',
+    });
     expect(signal).toBe('SIGKILL');
     expect((await reports()).flatMap(({ problems }) => problems)).toEqual([]);
     const writer = place.open({ at: later });

@@ -148,7 +148,8 @@ const relays: readonly Case[] = [
     },
   },
   {
-    ...{ name: 'relay stops for 20 s, then sends everything at once', expected: equal, options: altered },
+    // On a busy machine, Jetstream's requests to the directory time out, and it leaves out what it cannot verify.
+    ...{ name: 'relay stops for 20 s, then sends everything at once', expected: equal, options: incomplete },
     act: async (scene) => {
       const relay = alteredRelay(scene);
       await seconds(4);

@@ -7,10 +7,10 @@ import type { Counts } from '../../sim/truth.ts';
 /** Maximum wait for expected frames, in milliseconds. */
 const patienceMs = 30_000;
 
-/** A simple websocket client that stores every frame as text. */
-export interface Consumer {
+/** A websocket client that stores every frame: of the events as text, and of labels decoded. */
+export interface Consumer<F = string> {
   readonly socket: WebSocket;
-  readonly frames: string[];
+  readonly frames: F[];
   /** Resolves when the given number of frames has arrived. Rejects if the frames do not arrive within 30 seconds. */
   received(count: number): Promise<void>;
   /** Resolves with the close code once the socket is closed. */
@@ -18,8 +18,8 @@ export interface Consumer {
   close(): Promise<void>;
 }
 
-/** Opens a subscription. Resolves after the handshake. */
-export async function subscribe(
+/** Opens a subscription of events. Resolves after the handshake. */
+export function subscribe(
   url: string,
   query: Record<string, string | readonly string[]> = {},
   protocols: readonly string[] = [],
@@ -28,11 +28,20 @@ export async function subscribe(
   for (const [name, values] of Object.entries(query)) {
     for (const value of [values].flat()) target.searchParams.append(name, value);
   }
+  return consume(target, (data) => data.toString(), protocols);
+}
+
+/** Opens a subscription and stores what `read` makes of each frame. Resolves after the handshake. */
+export async function consume<F>(
+  target: URL,
+  read: (data: Buffer) => F,
+  protocols: readonly string[] = [],
+): Promise<Consumer<F>> {
   const socket = new WebSocket(target, [...protocols], { perMessageDeflate: false, maxPayload: 64 * 1024 * 1024 });
-  const frames: string[] = [];
+  const frames: F[] = [];
   let heard = (): void => undefined;
-  socket.on('message', (data) => {
-    frames.push(data.toString());
+  socket.on('message', (data: Buffer) => {
+    frames.push(read(data));
     heard();
   });
   socket.on('error', () => undefined);
@@ -56,7 +65,7 @@ export async function subscribe(
         heard();
       }),
     async close() {
-      socket.close();
+      socket.terminate();
       await closed;
     },
   };

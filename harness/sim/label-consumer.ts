@@ -1,12 +1,8 @@
-import { once } from 'node:events';
 import { decodeFirst, fromBytes, isBytes } from '@atcute/cbor';
-import { WebSocket } from 'ws';
 import { manualClock } from '../../sim/clock.ts';
 import { createSim, type Sim, type SimAddresses, type SimOptions } from '../../sim/index.ts';
 import type { Labeler } from '../../sim/labelers/labeler.ts';
-
-/** Maximum wait for expected data, in milliseconds. */
-const patienceMs = 30_000;
+import { type Consumer, consume } from './consumer.ts';
 
 /** A label as received by stream or poll, with its signature as bytes. */
 export type ReadLabel = Readonly<Record<string, unknown>>;
@@ -17,54 +13,11 @@ export interface LabelFrame {
   readonly body: { readonly seq?: number; readonly labels?: readonly ReadLabel[] } & Record<string, unknown>;
 }
 
-/** A client of a labeler's stream that stores every frame. */
-export interface LabelConsumer {
-  readonly socket: WebSocket;
-  readonly frames: LabelFrame[];
-  /** Resolves when the given number of frames has arrived. Rejects if the frames do not arrive within 30 seconds. */
-  received(count: number): Promise<void>;
-  /** Resolves with the close code once the socket is closed. */
-  readonly closed: Promise<number>;
-  close(): Promise<void>;
-}
-
-/** Opens a subscription. Resolves after the handshake. */
-export async function subscribeLabels(endpoint: string, cursor?: number): Promise<LabelConsumer> {
-  const target = `${endpoint.replace('http', 'ws')}/xrpc/com.atproto.label.subscribeLabels`;
-  const socket = new WebSocket(cursor === undefined ? target : `${target}?cursor=${cursor}`, {
-    perMessageDeflate: false,
-  });
-  const frames: LabelFrame[] = [];
-  let heard = (): void => undefined;
-  socket.on('message', (data: Buffer) => {
-    frames.push(readFrame(data));
-    heard();
-  });
-  socket.on('error', () => undefined);
-  const closed = new Promise<number>((resolve) => socket.once('close', resolve));
-  await once(socket, 'open');
-  return {
-    socket,
-    frames,
-    closed,
-    received: (count) =>
-      new Promise((resolve, reject) => {
-        const late = setTimeout(
-          () => reject(new Error(`${frames.length} of the ${count} expected frames arrived`)),
-          patienceMs,
-        );
-        heard = () => {
-          if (frames.length < count) return;
-          clearTimeout(late);
-          resolve();
-        };
-        heard();
-      }),
-    async close() {
-      socket.terminate();
-      await closed;
-    },
-  };
+/** Opens a subscription of labels. Resolves after the handshake. */
+export function subscribeLabels(endpoint: string, cursor?: number): Promise<Consumer<LabelFrame>> {
+  const target = new URL('/xrpc/com.atproto.label.subscribeLabels', endpoint.replace('http', 'ws'));
+  if (cursor !== undefined) target.searchParams.set('cursor', String(cursor));
+  return consume(target, readFrame);
 }
 
 /** Returns the labels in stream frames, each with the `seq` of its frame. */

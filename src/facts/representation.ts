@@ -51,23 +51,27 @@ export function wellFormed(_key: string, value: unknown): unknown {
   return typeof value === 'string' ? value.toWellFormed() : value;
 }
 
+/** Returns the validators and the rules for caches of a body made from an artifact. Times are in milliseconds since 1970. */
+export function validatorsOf(etag: string, times: Pick<RepresentationParts, 'modifiedAt' | 'builtAt'>): HeaderList {
+  return [
+    'ETag',
+    etag,
+    // Limit `Last-Modified` to the build time: the clock of the artifact's writer may be ahead.
+    'Last-Modified',
+    httpDate(Math.min(times.modifiedAt, times.builtAt)),
+    'Cache-Control',
+    cacheControl,
+    'Vary',
+    'Accept-Encoding',
+  ];
+}
+
 /** Scans a fact for identities and serializes it. Throws PrivacyAlarm if the fact must not be served. */
 export function represent({ envelope, etag, modifiedAt, builtAt, common }: RepresentationParts): Representation {
   const leak = findLeak(envelope);
   if (leak) throw new PrivacyAlarm(leak);
   const body = Buffer.from(JSON.stringify(envelope, wellFormed));
-  const validators: HeaderList = [
-    'ETag',
-    etag,
-    // Limit `Last-Modified` to the build time: the clock of the artifact's writer may be ahead.
-    'Last-Modified',
-    httpDate(Math.min(modifiedAt, builtAt)),
-    'Cache-Control',
-    cacheControl,
-    'Vary',
-    'Accept-Encoding',
-    ...common,
-  ];
+  const validators = [...validatorsOf(etag, { modifiedAt, builtAt }), ...common];
   const made = new Map<Coding, Reply>();
 
   function make(coding: Coding): Reply {

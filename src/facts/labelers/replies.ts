@@ -4,12 +4,12 @@ import type { LabelFreshness } from '../../contract/envelope.ts';
 import { type LabelerErrorCode, labelerErrorBody } from '../../contract/errors.ts';
 import { type LabelerState, labelerStates, type Origin } from '../../contract/vocabulary.ts';
 import type { ReadRequest } from '../../http/read-request.ts';
-import { type HeaderList, httpDate, json, jsonType, type Reply, withBody } from '../../http/reply.ts';
+import { type HeaderList, json, jsonType, type Reply, withBody } from '../../http/reply.ts';
 import type { Coding } from '../../http/representation/negotiation.ts';
 import { renderPage } from '../../web/document.tsx';
 import { csvType } from '../embeds/chart-documents.tsx';
 import { chartHeaders, svgType } from '../embeds/image.tsx';
-import { cacheControl } from '../representation.ts';
+import { validatorsOf } from '../representation.ts';
 import { type Catalogue, type SortKey, sortKeys } from './catalogue.ts';
 import { refusedPage } from './page/frame.tsx';
 
@@ -136,20 +136,6 @@ function headersOfPage(sources: string): HeaderList {
   ];
 }
 
-function validators(etag: string, { modifiedAt, builtAt }: DocumentTimes): HeaderList {
-  return [
-    'ETag',
-    etag,
-    // Limit `Last-Modified` to the build time: the clock of the artifact's writer may be ahead.
-    'Last-Modified',
-    httpDate(Math.min(modifiedAt, builtAt)),
-    'Cache-Control',
-    cacheControl,
-    'Vary',
-    'Accept-Encoding',
-  ];
-}
-
 /** Creates the responses of a JSON document. `coded` determines when the body is compressed. */
 export function jsonDocument(
   body: Buffer,
@@ -158,7 +144,7 @@ export function jsonDocument(
   common: HeaderList,
   coded: typeof codedOnRequest = codedOnRequest,
 ): Validated {
-  const headers = [...validators(etag, times), ...common];
+  const headers = [...validatorsOf(etag, times), ...common];
   const replies = coded({ status: 200, contentType: jsonType, body, headers });
   return { etag, notModified: { status: 304, headers, body: null }, replies };
 }
@@ -167,7 +153,7 @@ export function jsonDocument(
 export function pageDocument(page: string, times: DocumentTimes, common: HeaderList, hasChart = false): Validated {
   const body = Buffer.from(page);
   const etag = tagOf(body);
-  const headers = [...validators(etag, times), ...(hasChart ? chartPageHeaders : pageHeaders), ...common];
+  const headers = [...validatorsOf(etag, times), ...(hasChart ? chartPageHeaders : pageHeaders), ...common];
   const replies = codedOnRequest({ status: 200, contentType: html, body, headers });
   return { etag, notModified: { status: 304, headers, body: null }, replies };
 }
@@ -176,7 +162,7 @@ export function pageDocument(page: string, times: DocumentTimes, common: HeaderL
 export function chartDocument(file: string, form: 'csv' | 'svg', times: DocumentTimes, common: HeaderList): Validated {
   const body = Buffer.from(file);
   const etag = tagOf(body);
-  const headers = [...validators(etag, times), ...(form === 'svg' ? chartHeaders : []), ...common];
+  const headers = [...validatorsOf(etag, times), ...(form === 'svg' ? chartHeaders : []), ...common];
   const contentType = form === 'svg' ? svgType : csvType;
   const replies = codedOnRequest({ status: 200, contentType, body, headers });
   return { etag, notModified: { status: 304, headers, body: null }, replies };

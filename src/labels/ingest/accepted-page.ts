@@ -1,22 +1,10 @@
 import { labelBytes } from '../../store/label.ts';
-import {
-  maxBatchBytes,
-  maxBatchRows,
-  type NewObservation,
-  type PositionChange,
-  type Refusal,
-} from '../../store/port.ts';
-import type { RefusedRowsChange } from '../../store/refused-rows.ts';
+import { type Batch, maxBatchBytes, maxBatchRows, type NewObservation } from '../../store/port.ts';
 
 /** One page of one source: its accepted and refused labels, and the resume position after it. */
-export interface AcceptedPage {
+export interface AcceptedPage extends Omit<Batch, 'at'> {
   /** DID of the labeler that was read. */
   readonly source: string;
-  readonly observations: readonly NewObservation[];
-  readonly refusals: readonly Refusal[];
-  readonly positions: readonly PositionChange[];
-  /** Changes to the remembered refused rows; absent if there are no changes. */
-  readonly refusedRows?: readonly RefusedRowsChange[];
   /** Value of `clockGeneration` when the labels were judged. */
   readonly clockGeneration: number;
 }

@@ -11,7 +11,7 @@ import { rememberManifests } from './export/manifest.ts';
 import { downloadRoute, exportsRoute } from './export/routes.ts';
 import { searchOf } from './query/query.ts';
 import { type BehindOptions, createBehindWait, StoreBehind } from './reading/behind.ts';
-import { MemoryRefused, type ReadingPool, StoreBusy } from './reading/reading-pool.ts';
+import { MemoryRefused, patiently, type ReadingPool, StoreBusy } from './reading/reading-pool.ts';
 import { warmUp } from './reading/warm-up.ts';
 import { accountCommonHeaders, accountError } from './replies.ts';
 import {
@@ -191,7 +191,7 @@ function pageRequest(target: string): ReadRequest {
 /** Creates the services that all routes share: store reads, budgets, cursors and manifests. */
 function servicesOf({ reading, cursors, budget, cost, bounds, clock, pause }: AccountAppOptions): AccountServices {
   const untilReceived = createBehindWait({ clock, ...(pause && { pause }) });
-  return {
+  const services: AccountServices = {
     async read({ client, gone, reserve }, account, work) {
       const wait = cost.waitFor(client, clock());
       if (wait !== null) throw new BudgetSpent(wait);
@@ -208,12 +208,14 @@ function servicesOf({ reading, cursors, budget, cost, bounds, clock, pause }: Ac
       if (gone.aborted) throw new StoreBusy('left', 1);
       return found;
     },
+    readPatiently: (request, account, work) => patiently(() => services.read(request, account, work), request.gone),
     sent: ({ client }, bytes) => cost.charge(client, { bytes }, clock()),
     waitFor: ({ client, now }, account) => budget.waitFor(client, account, now),
     cursors,
     manifests: rememberManifests(),
     bounds,
   };
+  return services;
 }
 
 /** Returns true if a store error requires action by the operator. */

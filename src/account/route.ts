@@ -43,6 +43,11 @@ export interface AccountServices {
     account: string | null,
     work: (store: AccountReads) => Promise<T>,
   ): Promise<T>;
+  /**
+   * Runs a turn like `read`, and repeats it a few times while the store is busy. For use after the first turn of a
+   * request: a failure would discard the results of the earlier turns.
+   */
+  readPatiently: AccountServices['read'];
   /** Charges the bytes of a streamed response to the client. Other responses are charged automatically. */
   sent(request: Pick<AccountRequest, 'client'>, bytes: number): void;
   /**

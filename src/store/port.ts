@@ -186,10 +186,7 @@ export interface AccountQuery extends Interval {
    * limit, the chunk may be short, and `next` is the position reached, even if no further row matches.
    */
   readonly passes?: number;
-  /**
-   * True to omit the signature and the fields that the lexicon does not define from the rows, unless the store has to
-   * read them anyway.
-   */
+  /** True to omit signatures and fields that the lexicon does not define, where this saves time. */
   readonly withoutBytes?: boolean;
 }
 
@@ -268,9 +265,7 @@ export interface StoreReader extends LabelerCounterReader, RemovalReader {
     query: Interval & { readonly account: string; readonly filter?: AccountFilter; readonly budget: number },
   ): Promise<AccountTally>;
 
-  /**
-   * Returns up to `limit` hot accounts of the newest sealed day for warm-up; omits accounts with over 1,000 groups.
-   */
+  /** Returns up to `limit` hot accounts of the newest sealed day for warm-up, without those of over 1,000 groups. */
   busyAccounts(limit: number): Promise<string[]>;
 
   /** Returns exact counts per labeler, largest first, then by DID; omits labelers without events. */

@@ -5,7 +5,6 @@ import type { Cursors } from '../cursor/cursor.ts';
 import type { Turns } from '../query/account-parts.ts';
 import { parseAccountQuery, parseParameters } from '../query/query.ts';
 import type { Cursor, Snapshot } from '../query/snapshot.ts';
-import { patiently } from '../reading/reading-pool.ts';
 import { accountCommonHeaders, accountError } from '../replies.ts';
 import type { AccountReply, AccountRequest, AccountRoute, AccountServices } from '../route.ts';
 import { begin, createExport, type ExportRefusal, tooLarge, whyGone } from './exports.ts';
@@ -57,13 +56,12 @@ async function page(
  * Returns a function that runs the turns of one request. Retries every turn except the first one while the store is
  * busy.
  */
-function turnsOf({ read }: AccountServices, request: AccountRequest, account: string): Turns {
+function turnsOf({ read, readPatiently }: AccountServices, request: AccountRequest, account: string): Turns {
   let first = true;
   return (work) => {
-    const turn = () => read(request, account, work);
-    if (!first) return patiently(turn, request.gone);
+    if (!first) return readPatiently(request, account, work);
     first = false;
-    return turn();
+    return read(request, account, work);
   };
 }
 
@@ -131,11 +129,9 @@ async function* documentOf(
     const before = progress.count;
     const from = progress;
     // Read one chunk per turn, so that a slow client does not occupy a reading process while it receives the chunk.
-    const turn = () =>
-      services.read(request, snapshot.account, (store) =>
-        store.readExport({ snapshot, from, limit: maxChunkRows, now: null }),
-      );
-    const read = await patiently(turn, request.gone);
+    const read = await services.readPatiently(request, snapshot.account, (store) =>
+      store.readExport({ snapshot, from, limit: maxChunkRows, now: null }),
+    );
     // Abort the connection: after the headers have been sent, only an aborted connection shows the client that the
     // document is incomplete.
     if (read.kind === 'refused') throw new SnapshotGone();

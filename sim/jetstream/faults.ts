@@ -272,10 +272,7 @@ export class Faults implements HandshakeFaults {
     return this.#fire('resync', [], first, (seqs.at(-1) ?? first) + 1);
   }
 
-  /**
-   * Ends connections as if the consumers were too slow: without a close frame. `subscribeEvents` first sends
-   * ConsumerTooSlow.
-   */
+  /** Ends connections of slow consumers without a close frame; `subscribeEvents` first sends ConsumerTooSlow. */
   tooSlow(which: OneConnection = {}): FaultRecord {
     return this.#each('too_slow', which, (connection) => {
       const message = `reading below the floor rate 0 events behind the tip; reconnect with cursor=${connection.next}`;

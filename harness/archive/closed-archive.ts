@@ -10,6 +10,8 @@ import { mergeWeather } from '../../src/archive/hours/merge-weather.ts';
 import { formatWeatherDay, unknownWeather, weatherHoursFile } from '../../src/archive/hours/weather-day.ts';
 import { dictionaryFile, formatDictionary } from '../../src/archive/tables/dictionary.ts';
 import { current, type WrittenEdition } from '../../src/archive/tables/editions.ts';
+import { writeLoaders } from '../../src/archive/tables/loaders.ts';
+import { packagedLoader } from '../../src/main/archive/archive-upkeep.ts';
 import { type Content, signDays } from './forge.ts';
 import { publishedFact } from './published-bodies.ts';
 import { simulatedKey } from './simulated-archive.ts';
@@ -71,7 +73,10 @@ export function writeClosedArchive({
   const log: Content = new Map([['index.json', formatIndex({ key: simulatedKey.verifier.text, days: listed })]]);
   signDays(log, listed, simulatedKey);
   for (const [path, own] of log) write(path, own);
-  if (edition === current) write(dictionaryFile, formatDictionary(first));
+  if (edition === current) {
+    write(dictionaryFile, formatDictionary(first));
+    writeLoaders({ read: () => null, replace: write }, packagedLoader);
+  }
   return names;
 }
 

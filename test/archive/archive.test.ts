@@ -1,7 +1,8 @@
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { type SimulatedArchive, simulateArchive, simulatedKey } from '../../harness/archive/simulated-archive.ts';
 import { artifactFolderInTest, youngArtifact } from '../../harness/artifacts/artifacts.ts';
@@ -39,6 +40,19 @@ function archivedLines(folder: string): Record<string, string> {
   return Object.fromEntries(names.map((name) => [name.split('/').at(-1), readFileSync(join(folder, name), 'utf8')]));
 }
 
+/** Returns the loaders of an archive by name. */
+function loadersIn(archive: string): Record<string, string> {
+  const folder = join(archive, 'loaders');
+  return Object.fromEntries(readdirSync(folder).map((name) => [name, readFileSync(join(folder, name), 'utf8')]));
+}
+
+/** Returns the programs of the package that download, load and draw the tables, by name. */
+function packagedLoaders(): Record<string, string> {
+  const examples = fileURLToPath(new URL('../../examples', import.meta.url));
+  const paths = ['archive_month.py', ...readdirSync(join(examples, 'archive')).map((name) => `archive/${name}`)];
+  return Object.fromEntries(paths.map((path) => [basename(path), readFileSync(join(examples, path), 'utf8')]));
+}
+
 describe('almanac archive', () => {
   it('archives the responses of a facts service, and continues after a kill without changing the archived lines', async () => {
     const [url, archive] = [await factsInTest(), join(folderInTest(), 'archive')];
@@ -69,6 +83,7 @@ describe('almanac archive', () => {
     expect(await second.stop()).toBe(0);
     const kept = archivedLines(archive);
     for (const [name, text] of Object.entries(lines)) expect(kept[name]?.startsWith(text), name).toBe(true);
+    expect(loadersIn(archive)).toEqual(packagedLoaders());
     const verified = startProgramInTest(['archive', 'verify', archive]);
     expect(await verified.ended()).toBe(0);
     expect(verified.stdout.join('\n')).toContain('warning: first contact');
@@ -101,6 +116,14 @@ describe('almanac up --archive', () => {
       'the index exists',
       () => statSync(join(archive, 'index.json'), { throwIfNoEntry: false }) !== undefined,
     );
+    const { url } = await program.listening();
+    const loader = await fetch(`${url}/archive/loaders/archive_month.py`);
+    expect([loader.status, loader.headers.get('Content-Type'), loader.headers.get('Cache-Control')]).toEqual([
+      200,
+      'text/plain; charset=utf-8',
+      'public, max-age=60',
+    ]);
+    expect(await loader.text()).toBe(packagedLoaders()['archive_month.py']);
     const overview = archivedLines(archive)['labels-overview.jsonl'] ?? '';
     expect([200, 503]).toContain((JSON.parse(overview.split('\n')[0] ?? '') as { status: number }).status);
     expect(await program.stop()).toBe(0);

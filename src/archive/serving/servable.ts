@@ -12,6 +12,7 @@ import { isTombstoneOf, parseTombstones, tombstoneFile } from '../days/tombstone
 import { checkpointPath, publicKeyPath } from '../signing/log-files.ts';
 import { dictionaryFile } from '../tables/dictionary.ts';
 import { isAdded } from '../tables/editions.ts';
+import { loaderPaths } from '../tables/loaders.ts';
 
 /** Maximum size of a served file, in bytes. */
 const maxServedBytes = inputLimits.archiveFile.bytes;
@@ -47,7 +48,10 @@ interface ServableArchive {
 }
 
 /** Paths of the changeable files outside the day directories. */
-const changing: ReadonlySet<string> = new Set([indexFile, issuesFile, dictionaryFile, checkpointPath, publicKeyPath]);
+const changing: ReadonlySet<string> = new Set([
+  ...[indexFile, issuesFile, dictionaryFile, checkpointPath, publicKeyPath],
+  ...loaderPaths,
+]);
 /** Matches the tiles and entry bundles of the log, which never change. */
 const tile = /^log\/tile\/(?:entries|\d{1,2})\/(?:x\d{3}\/){0,6}\d{3}(?:\.p\/[1-9]\d{0,2})?$/;
 const missing: ReadonlySet<string> = new Set(['ENOENT', 'ENOTDIR', 'ELOOP', 'ENXIO', 'EISDIR']);

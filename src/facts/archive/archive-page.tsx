@@ -171,7 +171,8 @@ function Body({ base, shown: { days, issues, now, refusal, origins } }: { base: 
         The archive keeps what this observatory publishes: its facts hour by hour, daily tables, and the gaps of each
         day. Closed days never change, which <a href={`${base}/archive/log/checkpoint`}>a signed log</a> proves. The
         files are in the public domain (CC0). <a href={`${base}/archive/index.json`}>index.json</a> lists all days,{' '}
-        <a href={`${base}/archive/tables.json`}>tables.json</a> the columns of the tables (CSV and Parquet). A row
+        <a href={`${base}/archive/tables.json`}>tables.json</a> the columns of the tables (CSV and Parquet), and{' '}
+        <a href={`${base}/archive/loaders/archive_month.py`}>archive_month.py</a> downloads those of a month. A row
         exists only for what was observed; in the same folder, <code>weather-gaps.csv</code> and{' '}
         <code>labels-gaps.csv</code> state what was not, and why.{' '}
         {newest === undefined ? 'The archive has no days yet.' : `The newest day in the archive is ${dayText(newest)}.`}

@@ -101,6 +101,10 @@ const types: Readonly<Record<string, string>> = {
   jsonl: 'application/jsonl; charset=utf-8',
   csv: 'text/csv; charset=utf-8',
   parquet: 'application/vnd.apache.parquet',
+  sql: 'text/plain; charset=utf-8',
+  gnuplot: 'text/plain; charset=utf-8',
+  py: 'text/plain; charset=utf-8',
+  R: 'text/plain; charset=utf-8',
 };
 
 /**

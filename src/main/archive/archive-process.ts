@@ -7,9 +7,10 @@ import { isKeyName } from '../../archive/log/keys.ts';
 import { keptInFile, openDayLog } from '../../archive/signing/day-log.ts';
 import { readOrCreateKey } from '../../archive/signing/key-file.ts';
 import { checkpointPath } from '../../archive/signing/log-files.ts';
+import { writeLoaders } from '../../archive/tables/loaders.ts';
 import { type ArchiveTelemetry, noTelemetry } from '../../archive/telemetry.ts';
 import { httpSchemes } from '../../input/url.ts';
-import { makeFolder, OperatorError } from '../../ops/errors.ts';
+import { makeFolder, OperatorError, systemWords } from '../../ops/errors.ts';
 import { createLog, type Log } from '../../ops/log.ts';
 import { serviceFetch } from '../../ops/service-fetch.ts';
 import type { Values } from '../../ops/setting.ts';
@@ -18,7 +19,7 @@ import type { CommandContext } from '../command.ts';
 import { type Running, serveUntilStopped } from '../serve.ts';
 import { operatorUrl, userAgentFor } from '../shared-settings.ts';
 import type { archiveSettings } from './archive-settings.ts';
-import { hoursReader, openFiles, takeLock } from './archive-upkeep.ts';
+import { hoursReader, openFiles, packagedLoader, takeLock } from './archive-upkeep.ts';
 
 type ArchiveValues = Values<typeof archiveSettings>;
 
@@ -80,6 +81,12 @@ function openArchiver(values: ArchiveValues, { base, log, telemetry, stop }: Arc
   const mayCreate = files.read(checkpointPath) === null;
   const key = readOrCreateKey({ path, name, mayCreate, random: randomBytes });
   const dayLog = openDayLog({ files, key, kept: keptInFile(`${path}.checkpoint`) });
+  try {
+    writeLoaders(files, packagedLoader);
+  } catch (error) {
+    // The archive is complete without them, and the next start writes them.
+    log.warn('the loaders of the tables could not be written', { why: systemWords(error) });
+  }
   const userAgent = userAgentFor(values);
   const onExpired = (why: string): void =>
     log.warn('a cache repeated an expired response, which is not archived', { why });

@@ -1,10 +1,11 @@
-import { statSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDay } from '../../archive/days/calendar.ts';
 import { isReason, maxReasonLength } from '../../archive/days/tombstones.ts';
 import { type ArchiveFiles, openArchiveFiles } from '../../archive/files/archive-files.ts';
 import type { HoursReading, HoursReadings } from '../../archive/hours/hour-lists.ts';
 import { rebuildDay } from '../../archive/rebuild.ts';
+import type { LoaderName } from '../../archive/tables/loaders.ts';
 import { verifyExitCodes } from '../../archive/verify/finding.ts';
 import { withdrawFile } from '../../archive/withdraw.ts';
 import { hoursSource } from '../../artifact/hours/hours.ts';
@@ -18,7 +19,7 @@ import type { Values } from '../../ops/setting.ts';
 import { StoreError } from '../../store/errors.ts';
 import { takeWriterLock, type WriterLock } from '../../store/sqlite/base/lock.ts';
 import { findIdentity, findIdentityIn } from '../archived-identity.ts';
-import type { CommandContext } from '../command.ts';
+import { type CommandContext, packageRoot } from '../command.ts';
 import type { archiveSettings } from './archive-settings.ts';
 
 type ArchiveValues = Values<typeof archiveSettings>;
@@ -135,4 +136,10 @@ export function hoursReader(artifacts: string | null, log: Log): () => HoursRead
 export function hoursReadingOf<A>(reading: Reading<A>): HoursReading<A> {
   if (reading.kind === 'readable') return reading;
   return { kind: 'failure', reason: reading.kind === 'unknown_schema' ? 'malformed' : reading.kind };
+}
+
+/** Returns the bytes of a loader of an archive's tables, which the package contains among its examples. */
+export function packagedLoader(name: LoaderName): Buffer {
+  const folder = join(packageRoot(), 'examples');
+  return readFileSync(name === 'archive_month.py' ? join(folder, name) : join(folder, 'archive', name));
 }

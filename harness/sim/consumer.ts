@@ -45,7 +45,8 @@ export async function consume<F>(
     heard();
   });
   socket.on('error', () => undefined);
-  const closed = once(socket, 'close').then(([code]) => Number(code));
+  // Not `once`, whose promise an error rejects: the caller of a refused handshake has no promise to handle.
+  const closed = new Promise<number>((resolve) => socket.once('close', resolve));
   await once(socket, 'open');
   return {
     socket,

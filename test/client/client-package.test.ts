@@ -47,8 +47,8 @@ describe('the client package', () => {
 
   it('contains one module, its types and documents, and requires no other package', () => {
     expect(readdirSync(installed).sort()).toEqual([
-      ...['LICENSE', 'README.md', 'client.d.ts', 'currency.d.ts', 'errors.d.ts', 'index.d.ts', 'index.js'],
-      ...['package.json', 'reading.d.ts', 'schemas.d.ts', 'staleness.d.ts'],
+      ...['LICENSE', 'README.md', 'currency.d.ts', 'errors.d.ts', 'index.d.ts', 'index.js', 'package.json'],
+      ...['reading.d.ts', 'schemas.d.ts', 'staleness.d.ts'],
     ]);
     const manifest = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8')) as Record<string, unknown>;
     expect(Object.keys(manifest).filter((key) => /dependencies|scripts/i.test(key))).toEqual([]);

@@ -65,12 +65,14 @@ async function observeIdentity(stage, station) {
   await update(withKey((await Secp256k1Keypair.create()).did()));
   // No event has reported the new key, so the instrument still verifies labels with the old key.
   assert.equal(await observe(stage, station, 'unannounced'), 'verified');
-  documents.release();
   const before = documentReads();
   const seen = bridge.events.length;
   const last = await directory.getLastOp(did);
   const operation = await createUpdateOp(last, network.pds.ctx.plcRotationKey, withEndpoint(relay.url));
   await callPds('identity.submitPlcOperation', { operation }, accessJwt);
+  // Until the event, even a look that is due after an earlier one finds the former document.
+  await until('the identity event', () => kindsAfter(stage, seen).length > 0);
+  documents.release();
   await learns(stage, station, relay.url);
   assert.ok(documentReads() > before);
   assert.deepEqual(kindsAfter(stage, seen), ['identity']);

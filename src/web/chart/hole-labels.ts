@@ -20,7 +20,7 @@ const maxLabels = 3;
 const distance = 7;
 /** Width of a character, estimated for the narrowest picture with all labels. */
 const characterWidth = 11;
-/** room of a picture next to its plot. */
+/** Room of a picture next to its plot. */
 const margin = 20;
 /** Part of the plot from which on a label begins within its hole. */
 const long = 0.3;
@@ -119,6 +119,6 @@ function timeText({ start, end }: Group, length: number, { dayTick, clock }: For
   }
   const timeOf = (at: number): string => clock(microsFromMillis(at));
   // The end of less than 24 hours needs no date.
-  const isOneDay = end - start < 24 * hour;
-  return `${dayOf(start)} ${timeOf(start)} – ${isOneDay ? '' : `${dayOf(end)} `}${timeOf(end)}`;
+  const isShort = end - start < 24 * hour;
+  return `${dayOf(start)} ${timeOf(start)} – ${isShort ? '' : `${dayOf(end)} `}${timeOf(end)}`;
 }

@@ -327,7 +327,7 @@ export async function summarizeGaps(inputs: SummaryInputs): Promise<GapSummary> 
   const [instrument, union, times] = [[] as StoredGap[], new FinestGaps(observed), new GappedTimes(inputs.window)];
   const cutShort = new Set<string>();
   let passed = 0;
-  for (const gap of inOrder(inputs.gaps, inputs.departures)) {
+  for (const gap of inOrder(await sorted(inputs.gaps, turns), await sorted(inputs.departures, turns))) {
     passed += 1;
     if (passed % gapsAtOnce === 0 && turns.isOver) await turns.next();
     const { source, reason, start, end } = gap;
@@ -343,9 +343,8 @@ export async function summarizeGaps(inputs: SummaryInputs): Promise<GapSummary> 
   return { gaps: [...instrument, ...union.gaps], times: times.bySource, cutShort };
 }
 
-/** Yields the gaps of both lists in the order of their starts. */
-function* inOrder(first: readonly StoredGap[], second: readonly StoredGap[]): Generator<StoredGap> {
-  const [left, right] = [sorted(first), sorted(second)];
+/** Yields the gaps of both sorted lists in the order of their starts. */
+function* inOrder(left: readonly StoredGap[], right: readonly StoredGap[]): Generator<StoredGap> {
   let [l, r] = [0, 0];
   for (;;) {
     const [one, other] = [left[l], right[r]];
@@ -359,11 +358,16 @@ function* inOrder(first: readonly StoredGap[], second: readonly StoredGap[]): Ge
   }
 }
 
+/** Number of gaps whose order is checked between two checks of the turn. */
+const comparedAtOnce = 4_096;
+
 /** Returns the gaps sorted by start. Gaps that were read from the store are already sorted. */
-function sorted(gaps: readonly StoredGap[]): readonly StoredGap[] {
-  // A loop is faster than a callback per gap, and this check does not yield to the event loop.
+async function sorted(gaps: readonly StoredGap[], turns: Turns): Promise<readonly StoredGap[]> {
   let last = Number.NEGATIVE_INFINITY;
-  for (const { start } of gaps) {
+  // A loop is faster than a callback per gap.
+  for (let at = 0; at < gaps.length; at += 1) {
+    if (at % comparedAtOnce === 0 && turns.isOver) await turns.next();
+    const start = gaps[at]?.start ?? last;
     if (start < last) return gaps.toSorted((a, b) => a.start - b.start);
     last = start;
   }

@@ -176,20 +176,23 @@ interface LateHour {
 /** Returns the late minutes of the labelers that have rows in the hour; null if there are none. */
 function lateIn({ start, counts }: CountedHour, { bySource, others }: LateTimes): LateHour | null {
   const [first, last] = [start / minute, (start + hour) / minute];
-  const clipped = (spans: readonly MinuteSpan[]): MinuteSpan[] =>
-    spans.filter((span) => span.start < last && span.end > first);
-  const rest = clipped(others);
+  const isWithin = (span: MinuteSpan): boolean => span.start < last && span.end > first;
+  const rest = others.filter(isWithin);
   const own = new Map<string, readonly MinuteSpan[]>();
   const key: string[] = [];
   let [from, until] = [last, first];
   for (const { labeler, applied, removed } of counts) {
     const all = bySource.get(labeler);
-    const spans = all === undefined ? rest : clipped(all);
+    const spans = all === undefined ? rest : all.filter(isWithin);
     if (spans.length === 0) continue;
     own.set(labeler, spans);
-    key.push(`${labeler} ${applied} ${removed} ${spans.map((span) => `${span.start}-${span.end}`).join(' ')}`);
-    from = Math.min(from, ...spans.map((span) => span.start));
-    until = Math.max(until, ...spans.map((span) => span.end));
+    let line = `${labeler} ${applied} ${removed}`;
+    for (const { start, end } of spans) {
+      line += ` ${start}-${end}`;
+      from = Math.min(from, start);
+      until = Math.max(until, end);
+    }
+    key.push(line);
   }
   if (own.size === 0) return null;
   const spansOf = (labeler: string) => own.get(labeler) ?? [];

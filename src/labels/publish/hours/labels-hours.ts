@@ -11,15 +11,15 @@ import type { GapReason } from '../../../contract/vocabulary.ts';
 import { silentGaps } from '../../../store/coverage-rule.ts';
 import { clip } from '../../../store/gaps.ts';
 import type { StoredGap } from '../../../store/port.ts';
-import { hour, type Interval, micros, minute } from '../../../store/time.ts';
-import { burstsIn } from '../../repeats/repeats.ts';
+import { hour, type Interval, minute } from '../../../store/time.ts';
 import { intervalOf, joinedSpans, type MinuteSpan, settleTime } from '../../state/filled-in.ts';
 import { byPrecedence, type ListedLabeler } from '../labelers/listed-labeler.ts';
 import { listedGaps, merged, unreadTime } from '../labelers/unread-time.ts';
 import { Turns } from '../turns.ts';
 import type { WindowReading } from '../window/window-reader.ts';
 import { headBytes } from './earlier-hours.ts';
-import type { ClosedHours, CountedHour, FilledInCounts, LateRows, LateRowsOfHour, LateTimes } from './hour-counts.ts';
+import type { ClosedHours, CountedHour, FilledInCounts, LateRows, LateTimes } from './hour-counts.ts';
+import { countHourRows, type HourRows } from './hour-rows.ts';
 import type { SourceHistory } from './source-history.ts';
 
 /** Input of the hours file. */
@@ -47,19 +47,18 @@ export async function makeHours(inputs: HoursInputs, maxBytes = maxHoursBytes): 
   const gaps = await gapsBySource(inputs, turns);
   const times = await lateTimes(inputs, gaps, turns);
   const lateRows = await inputs.filledIn.read(counted, times, reading.frontier.floor);
-  const rows = await withoutRepeats(inputs, { times, lateRows }, turns);
+  const rows = await countHourRows({ counted, bursts: reading.bursts, times, lateRows }, turns);
   const made: MadeLabeler[] = [];
   for (const entry of entries) {
-    made.push(labelerHours(entry, inputs, { rows: rows.get(entry.did), gaps, times }));
+    made.push(labelerHours(entry, inputs, { rows: rows.of(entry.did), gaps, times }));
     if (turns.isOver) await turns.next();
   }
   const listed: LabelsHour[] = [];
   const observed = observedMs(counted, gaps.instrument);
   const rated = observedMs(counted, [...gaps.instrument, ...times.others.map(intervalOf)]);
   for (const [at, one] of counted.entries()) {
-    const totals = totalsOf(one.counts.length, rows, at);
     const [ms, ratedMs] = [observed[at] ?? 0, rated[at] ?? 0];
-    listed.push(hourOf(one, inputs, { ms, ratedMs, totals, made, at }));
+    listed.push(hourOf(one, inputs, { ms, ratedMs, totals: rows.total(at), made, at }));
     if (turns.isOver) await turns.next();
   }
   const kept = fitting(made, reading.window.end, maxBytes - headBytes);
@@ -82,84 +81,6 @@ export async function makeHours(inputs: HoursInputs, maxBytes = maxHoursBytes): 
     },
     labelers: kept.map(({ json }) => json),
   };
-}
-
-interface Totals {
-  readonly applied: number;
-  readonly removed: number;
-  readonly repeats: number;
-  /** Part of `applied` and `removed` that was read late. */
-  readonly late: LateRows;
-}
-
-const noLateRows: LateRows = { applied: 0, removed: 0 };
-const noRows: Totals = { applied: 0, removed: 0, repeats: 0, late: noLateRows };
-
-/** Rows of each labeler by hour. Repeats are subtracted from applications first, as in the counts of days. */
-type RowsByLabeler = ReadonlyMap<string, readonly Totals[]>;
-
-/** Number of labelers whose rows of an hour are counted between two checks of the turn. */
-const labelersAtOnce = 250;
-
-async function withoutRepeats(
-  { counted, reading }: HoursInputs,
-  { times, lateRows }: { readonly times: LateTimes; readonly lateRows: readonly LateRowsOfHour[] },
-  turns: Turns,
-): Promise<RowsByLabeler> {
-  const rows = new Map<string, Totals[]>();
-  for (const [at, { counts, start, end }] of counted.entries()) {
-    for (const [nth, { labeler, applied, removed }] of counts.entries()) {
-      if (nth % labelersAtOnce === 0 && turns.isOver) await turns.next();
-      const own = rows.get(labeler) ?? counted.map(() => noRows);
-      rows.set(labeler, own);
-      const bursts = reading.bursts.get(labeler) ?? [];
-      const repeatsIn = (parts: readonly Interval[]) => parts.reduce((sum, part) => sum + burstsIn(bursts, part), 0);
-      const { repeats, ...events } = withoutBursts({ applied, removed }, repeatsIn([{ start, end }]));
-      const late = lateRows[at]?.get(labeler);
-      if (late === undefined) {
-        // Most labelers have no late rows in an hour. One object for all of them keeps collections of garbage short.
-        own[at] = { ...events, repeats, late: noLateRows };
-        continue;
-      }
-      const spans = within(times.bySource.get(labeler) ?? times.others, { start, end });
-      const lateEvents = withoutBursts(late, repeatsIn(spans));
-      own[at] = {
-        ...{ ...events, repeats },
-        late: {
-          applied: Math.min(events.applied, lateEvents.applied),
-          removed: Math.min(events.removed, lateEvents.removed),
-        },
-      };
-    }
-  }
-  return rows;
-}
-
-function within(spans: readonly MinuteSpan[], { start, end }: Interval): readonly Interval[] {
-  return spans.map(intervalOf).map((one) => {
-    return { start: micros(Math.max(one.start, start)), end: micros(Math.min(one.end, end)) };
-  });
-}
-
-/** Subtracts at most `max` repeats from the rows, first from the applications. */
-function withoutBursts({ applied, removed }: LateRows, max: number): LateRows & { readonly repeats: number } {
-  const repeats = Math.min(applied + removed, max);
-  const fromApplied = Math.min(applied, repeats);
-  return { applied: applied - fromApplied, removed: removed - (repeats - fromApplied), repeats };
-}
-
-function totalsOf(labelers: number, rows: RowsByLabeler, at: number): Totals {
-  if (labelers === 0) return noRows;
-  let [applied, removed, repeats, lateApplied, lateRemoved] = [0, 0, 0, 0, 0];
-  for (const own of rows.values()) {
-    const one = own[at] ?? noRows;
-    applied += one.applied;
-    removed += one.removed;
-    repeats += one.repeats;
-    lateApplied += one.late.applied;
-    lateRemoved += one.late.removed;
-  }
-  return { applied, removed, repeats, late: { applied: lateApplied, removed: lateRemoved } };
 }
 
 interface GapsBySource {
@@ -218,16 +139,16 @@ interface MadeLabeler {
    * labelers, then all others.
    */
   readonly rank: number;
-  readonly observedMs: readonly number[];
+  readonly observedMs: Int32Array;
   /** Observed time that belongs to rates. */
-  readonly ratedMs: readonly number[];
+  readonly ratedMs: Int32Array;
   /** Labels that belong to rates, by hour. */
-  readonly ratedRows: readonly number[];
+  readonly ratedRows: Float64Array;
   readonly json: string;
 }
 
 interface LabelerParts {
-  readonly rows: readonly Totals[] | undefined;
+  readonly rows: readonly HourRows[];
   readonly gaps: GapsBySource;
   readonly times: LateTimes;
 }
@@ -245,23 +166,25 @@ function labelerHours(
   const lateSpans = (times.bySource.get(did) ?? times.others).map(intervalOf);
   const rated = observedMs(counted, [...unread, ...gaps.instrument, ...lateSpans]);
   const listed = listedGaps(unread);
-  const countsOf = (of: (totals: Totals) => number) => observed.map((ms, at) => count(of(rows?.[at] ?? noRows), ms));
+  const countsOf = (of: (one: HourRows) => number) => rows.map((one, at) => count(of(one), observed[at] ?? 0));
   const labeler: LabelerHours = {
     labeler_did: did,
     applications: countsOf(({ applied }) => applied),
     removals: countsOf(({ removed }) => removed),
     observed_seconds: observed.map((ms) => ms / 1000),
-    filled_in: observed.flatMap((ms, at) => filledInAt(at, rows?.[at]?.late ?? noLateRows, ms - (rated[at] ?? 0))),
+    filled_in: rows.flatMap(({ late }, at) => filledInAt(at, late, (observed[at] ?? 0) - (rated[at] ?? 0))),
     gaps: listed.gaps.map(({ start, end, reason }) => ({ start: instant(start), end: instantAfter(end), reason })),
     gap_overflow: listed.overflow,
   };
-  const hasEvents = rows?.some(({ applied, removed }) => applied + removed > 0) ?? false;
+  const hasEvents = rows.some(({ applied, removed }) => applied + removed > 0);
   const rank = hasEvents ? 0 : observed.some((ms) => ms > 0) ? 1 : lastRank;
-  const ratedRows = counted.map((_, at) => {
-    const { applied, removed, late: own } = rows?.[at] ?? noRows;
-    return applied + removed - own.applied - own.removed;
-  });
-  return { entry, rank, observedMs: observed, ratedMs: rated, ratedRows, json: JSON.stringify(labeler) };
+  const ratedRows = rows.map(({ applied, removed, late }) => applied + removed - late.applied - late.removed);
+  return {
+    ...{ entry, rank, json: JSON.stringify(labeler) },
+    // Typed arrays keep their numbers out of the heap, so that the numbers of thousands of labelers are not its garbage.
+    ...{ observedMs: Int32Array.from(observed), ratedMs: Int32Array.from(rated) },
+    ratedRows: Float64Array.from(ratedRows),
+  };
 }
 
 /** Returns the entry of one hour that states what is left out of rates; no entry if that is nothing. */
@@ -295,9 +218,9 @@ function byDid({ entry: a }: MadeLabeler, { entry: b }: MadeLabeler): number {
 function hourOf(
   { start, end }: CountedHour,
   { sources }: HoursInputs,
-  { ms, ratedMs, totals = noRows, made, at }: HourParts,
+  { ms, ratedMs, totals, made, at }: HourParts,
 ): LabelsHour {
-  const sumOf = (of: (one: MadeLabeler) => readonly number[]) => made.reduce((sum, one) => sum + (of(one)[at] ?? 0), 0);
+  const sumOf = (of: (one: MadeLabeler) => Int32Array) => made.reduce((sum, one) => sum + (of(one)[at] ?? 0), 0);
   const labelerMs = sumOf((one) => one.observedMs);
   return {
     start: instant(start),
@@ -334,7 +257,7 @@ function rateOf(made: readonly MadeLabeler[], at: number, part: number): number 
 interface HourParts {
   readonly ms: number;
   readonly ratedMs: number;
-  readonly totals: Totals | undefined;
+  readonly totals: HourRows;
   readonly made: readonly MadeLabeler[];
   readonly at: number;
 }

@@ -33,8 +33,8 @@ export class Ledger {
   /** Operations by the key that they also have in the relay's stream and in Jetstream's. */
   readonly operations = new Map<string, DoneOperation>();
   readonly labels: DoneLabel[] = [];
-  /** Number of events, other than operations, that the changes of accounts must have caused. */
-  readonly announced = { identity: 0, account: 0 };
+  /** Events other than operations that the changes of accounts must have caused, each as its kind and its account. */
+  readonly announced: string[] = [];
 
   /** Records an operation. */
   operation(done: DoneOperation): void {
@@ -42,8 +42,8 @@ export class Ledger {
   }
 
   /** Records the events that a change of an account must cause. */
-  announce(...kinds: readonly ('identity' | 'account')[]): void {
-    for (const kind of kinds) this.announced[kind] += 1;
+  announce(did: string, ...kinds: readonly ('identity' | 'account')[]): void {
+    for (const kind of kinds) this.announced.push(`${kind} ${did}`);
   }
 
   /** Records a label. */

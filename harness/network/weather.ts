@@ -60,15 +60,33 @@ export async function judgeWeather(run: WeatherRun): Promise<string[]> {
   return problems;
 }
 
-/** Compares the operations that the API confirmed with those that the relay sent. */
-function relayProblems({ operations }: Ledger, events: ReadonlyMap<string, RelayEvent>): string[] {
+/** Compares the operations and changes that the API confirmed with those that the relay sent. */
+function relayProblems({ operations, announced }: Ledger, events: ReadonlyMap<string, RelayEvent>): string[] {
   const sent = new Set([...events].filter(([, { what }]) => what.includes(' ')).map(([key]) => key));
   const lost = [...operations.keys()].filter((key) => !sent.has(key));
   const invented = [...sent].filter((key) => !operations.has(key));
   return [
     ...lost.map((key) => `the relay did not send ${key}`),
     ...invented.map((key) => `the relay sent ${key}, which was not done`),
+    ...announcementProblems(announced, [...events.values()]),
   ];
+}
+
+/** Compares the events of accounts that the changes must have caused with those that the relay sent. */
+function announcementProblems(announced: readonly string[], events: readonly RelayEvent[]): string[] {
+  const counted = (keys: readonly string[]): Map<string, number> => {
+    const counts = new Map<string, number>();
+    for (const key of keys) counts.set(key, (counts.get(key) ?? 0) + 1);
+    return counts;
+  };
+  const expected = counted(announced);
+  const ofAccounts = events.filter(({ what }) => what === 'identity' || what === 'account');
+  // The key of such an event is its kind, its account and the relay's number.
+  const sent = counted(ofAccounts.map(({ key }) => key.split(' ').slice(0, 2).join(' ')));
+  return [...new Set([...expected.keys(), ...sent.keys()])].flatMap((key) => {
+    const [wanted, found] = [expected.get(key) ?? 0, sent.get(key) ?? 0];
+    return wanted === found ? [] : [`the relay sent ${found} events "${key}", not ${wanted}`];
+  });
 }
 
 /** Returns the totals that must be published for everything that was done. */
@@ -82,7 +100,10 @@ export function totalsOf({ operations, announced }: Ledger): Map<string, number>
     count(`${name}.${operation}`);
     if (shape !== undefined) count(`${name}.${operation}.${shape}`);
   }
-  return totals.set('identity.event', announced.identity).set('account.event', announced.account);
+  for (const kind of ['identity', 'account']) {
+    totals.set(`${kind}.event`, announced.filter((key) => key.startsWith(`${kind} `)).length);
+  }
+  return totals;
 }
 
 /** Resolves once no event has arrived for some seconds. */

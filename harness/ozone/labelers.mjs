@@ -25,7 +25,7 @@ class Labeler {
     const last = await plc.getClient().getLastOp(this.did);
     const operation = await createUpdateOp(last, pds.ctx.plcRotationKey, change);
     await this.person.agent.com.atproto.identity.submitPlcOperation({ operation });
-    this.ledger.announce('identity');
+    this.ledger.announce(this.did, 'identity');
   }
 
   /** Registers a key and an endpoint. */

@@ -169,7 +169,7 @@ export async function takeDown({ network: { pds }, ledger }, did, applied) {
     body: JSON.stringify({ subject, takedown: { applied } }),
   });
   if (!response.ok) throw new Error(`the host refused the takedown: ${await response.text()}`);
-  ledger.announce('account');
+  ledger.announce(did, 'account');
 }
 
 /** Takes an account down at the relay, or reverses this. */
@@ -183,5 +183,5 @@ async function relayTakesDown({ relay, ledger }, did, applied) {
     body: JSON.stringify({ did }),
   });
   if (!response.ok) throw new Error(`the relay refused the takedown: ${await response.text()}`);
-  ledger.announce('account');
+  ledger.announce(did, 'account');
 }

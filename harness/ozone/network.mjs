@@ -14,6 +14,7 @@ import { Ledger } from '../network/ledger.ts';
 import { startWeather } from '../network/observatory.ts';
 import { startCollections, startRelay, startRelayedJetstream } from '../network/peers.ts';
 import { isQuiet, judgeWeather, totalsOf } from '../network/weather.ts';
+import { until } from '../process/until.ts';
 import { observeLabels, takeDown } from './network-labels.mjs';
 import { act, changeAccounts, createPeople, moveAccount } from './people.mjs';
 
@@ -97,13 +98,15 @@ async function actInTurn(stage, people, firehose) {
       await act(ledger, person, [people[(n + 1 + round) % count], people[(n + 7) % count]], round);
     }
     if (round > 0) continue;
-    const gone = await createPeople(ledger, network.pds.url, 1, 'gone');
-    const change = { pds: network.pds, takeDown: (did, applied) => takeDown(stage, did, applied) };
-    await changeAccounts(ledger, [...people.slice(0, 3), ...gone], change);
     const isAnnounced = (did, sinceMs) =>
       [...firehose.events.values()].some(
         ({ key, arrivedUs }) => key.startsWith(`account ${did} `) && arrivedUs >= sinceMs * 1000,
       );
+    const gone = await createPeople(ledger, network.pds.url, 1, 'gone');
+    // A host that deletes an account never sends the earlier events of the account that it has not sent yet.
+    for (const { did } of gone) await until(`the relay announces ${did}`, () => isAnnounced(did, 0));
+    const change = { pds: network.pds, takeDown: (did, applied) => takeDown(stage, did, applied) };
+    await changeAccounts(ledger, [...people.slice(0, 3), ...gone], change);
     const move = { from: network.pds, to: otherHost, isAnnounced };
     for (const person of people.slice(3, 5)) await moveAccount(ledger, person, move);
   }

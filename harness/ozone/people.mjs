@@ -10,8 +10,9 @@ export async function createPeople(ledger, pds, count, name = 'person') {
     const agent = new AtpAgent({ service: pds });
     const handle = `${name}-${n}.test`;
     await agent.createAccount({ email: `${name}-${n}@example.com`, handle, password: `password-${n}` });
-    ledger.announce('identity', 'account');
-    people.push({ did: agent.session.did, handle, agent, records: [] });
+    const { did } = agent.session;
+    ledger.announce(did, 'identity', 'account');
+    people.push({ did, handle, agent, records: [] });
   }
   return people;
 }
@@ -118,7 +119,9 @@ export async function changeAccounts(ledger, people, { pds, takeDown }) {
     { headers: pds.adminAuthHeaders(), encoding: 'application/json' },
   );
   // The takedowns are recorded where they are done.
-  ledger.announce('account', 'identity', 'account', 'identity', 'account');
+  ledger.announce(one.did, 'account', 'account', 'identity');
+  ledger.announce(three.did, 'identity');
+  ledger.announce(last.did, 'account');
 }
 
 /**
@@ -147,6 +150,6 @@ export async function moveAccount(ledger, person, { from, to, isAnnounced }) {
   await until(`the relay announces ${did} at its new host`, () => isAnnounced(did, time));
   await old.com.atproto.server.deactivateAccount({});
   // The new host announces the document, and then the account with its handle.
-  ledger.announce('identity', 'identity', 'account');
+  ledger.announce(did, 'identity', 'identity', 'account');
   Object.assign(person, { agent, handle });
 }

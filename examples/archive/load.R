@@ -12,8 +12,8 @@ read_table <- function(name) {
 
 labels <- read_table("labels-totals")
 gaps <- subset(read_table("labels-gaps"), scope == "all")
-cat(sprintf("%.1f applications an hour in %d observed hours; %.2f hours not observed\n",
-            mean(labels$applications), nrow(labels), sum(gaps$seconds) / 3600))
+cat(sprintf("%.1f applications an hour in %g observed hours; %.2f hours not observed\n",
+            mean(labels$applications), sum(labels$observed_seconds) / 3600, sum(gaps$seconds) / 3600))
 
 png("labels.png", width = 1200, height = 400)
 plot(labels$hour, labels$applications, type = "n", xlab = "hour (UTC)", ylab = "label applications", ylim = c(0, max(labels$applications)))

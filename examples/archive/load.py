@@ -42,4 +42,5 @@ if __name__ == "__main__":
         gaps = [row for row in tables["labels-gaps"] if row["day"] == day and row["scope"] == "all"]
         mean = sum(row["applications"] for row in own) / len(own)
         missing = sum(row["seconds"] for row in gaps) / 3600
-        print(f"{day}: {mean:.1f} applications an hour in {len(own)} observed hours; {missing:.2f} hours not observed")
+        observed = sum(row["observed_seconds"] for row in own) / 3600
+        print(f"{day}: {mean:.1f} applications an hour in {observed:g} observed hours; {missing:.2f} hours not observed")

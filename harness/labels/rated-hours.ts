@@ -22,6 +22,8 @@ export interface RatedHours {
   /** Published sum of the labelers' rates, by hour; null if no labeler was observed long enough. */
   readonly sums: ReadonlyMap<number, number | null>;
   readonly all: ReadonlyMap<number, RatedHour>;
+  /** Every published hours file, oldest first. */
+  readonly files: readonly LabelsHours[];
 }
 
 /** Options of a simulated observation. */
@@ -52,11 +54,13 @@ export async function ratedHours({ days, ...options }: RatedOptions): Promise<Ra
     byLabeler: new Map(options.dids.map((did) => [did, new Map<number, RatedHour>()])),
     sums: new Map<number, number | null>(),
     all: new Map<number, RatedHour>(),
+    files: [] as LabelsHours[],
   };
   const publisher = createPublisher(rows, options.startedAt);
   for (let at = options.startedAt + 12 * hour; at <= options.startedAt + days * 24 * hour; at += 12 * hour) {
     await simulated.runTo(at + 2 * minute);
     const file = await publisher(simulated, at + 2 * minute);
+    result.files.push(file);
     for (const [index, one] of file.hours.entries()) {
       if (!one.complete) continue;
       const number = (Date.parse(one.start) * 1_000) / hour;

@@ -124,3 +124,18 @@ export function pathPoints(d: string): PathPoint[] {
 function rounded(coordinate: number): number {
   return Number(coordinate.toFixed(3));
 }
+
+/** Height of the plot of a chart, in units of its paths. */
+export const plotHeight = 200;
+
+/** Returns the function from a vertical position in a chart to a value, which the ticks of the chart determine. */
+export function scaleOf(html: string): (y: number) => number {
+  const ticks = [...html.matchAll(/<text x="-6" y="([\d.]+)%" dy="4">([\d.,]+)/g)].map(([, y, text = '']) => ({
+    y: (Number(y) / 80) * plotHeight,
+    value: Number(text.replaceAll(',', '')),
+  }));
+  const zero = ticks.find(({ value }) => value === 0);
+  const top = ticks.at(-1);
+  if (!zero || !top || top === zero) throw new Error('the axis has no ticks');
+  return (y) => (top.value * (zero.y - y)) / (zero.y - top.y);
+}

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type ChartCaseName, chartCaseFiles, chartCases } from '../../../harness/artifacts/chart-cases.ts';
 import { fixture } from '../../../harness/artifacts/fixtures.ts';
-import { pathPoints } from '../../../harness/pages/html.ts';
+import { pathPoints, plotHeight, scaleOf } from '../../../harness/pages/html.ts';
 import { factsInMemory, fixtureNow } from '../../../harness/process/facts.ts';
 import { memorySource } from '../../../harness/process/memory-source.ts';
 import { recogniseLabelsHours } from '../../artifact/hours/labels-hours.ts';
@@ -18,7 +18,6 @@ const now = fixtureNow.recent;
 const recent = fixture('recent') as { acquisition: { generation_id: string } };
 const names = Object.keys(chartCases) as ChartCaseName[];
 const hourMs = 3_600_000;
-const plotHeight = 200;
 
 function served(name: ChartCaseName, overview: object = recent) {
   const generationId = recent.acquisition.generation_id;
@@ -48,18 +47,6 @@ const csvOf = (file: string): string[][] =>
     .split('\r\n')
     .slice(1, -1)
     .map((line) => line.split(','));
-
-/** Returns the function from a vertical position to a value, which the picture's ticks determine. */
-function scaleOf(html: string): (y: number) => number {
-  const ticks = [...html.matchAll(/<text x="-6" y="([\d.]+)%" dy="4">([\d.,]+)/g)].map(([, y, text = '']) => ({
-    y: (Number(y) / 80) * plotHeight,
-    value: Number(text.replaceAll(',', '')),
-  }));
-  const zero = ticks.find(({ value }) => value === 0);
-  const top = ticks.at(-1);
-  if (!zero || !top || top === zero) throw new Error('the axis has no ticks');
-  return (y) => (top.value * (zero.y - y)) / (zero.y - top.y);
-}
 
 /** Returns the intervals of a hole's hatching in units of the plot. */
 const holesOf = (html: string): { from: number; to: number; reason: string }[] =>

@@ -47,6 +47,26 @@ test.each([
   expect(readFrame(bytes)).toEqual({ kind });
 });
 
+/** Returns a frame whose body has these bytes. */
+const withBody = (...parts: readonly (Uint8Array | readonly number[])[]) =>
+  Buffer.concat([encode({ op: 1, t: '#labels' }), ...parts.map((part) => Uint8Array.from(part))]);
+const [seqKey, labelsKey, oneLabel] = [encode('seq'), encode('labels'), encode([{ val: 'a' }])];
+
+// Other decoders accept these frames, so their labels exist: each frame must be a hole, not an empty or partial list.
+test.each([
+  ['a number in eight bytes', withBody([0xa2], seqKey, [0x1b, 0, 0, 0, 0, 0, 0, 0, 3], labelsKey, oneLabel)],
+  ['a number in two bytes', withBody([0xa2], seqKey, [0x18, 3], labelsKey, oneLabel)],
+  ['the length of a list in two bytes', withBody([0xa2], seqKey, [3], labelsKey, [0x98, 1, 0xa0])],
+  ['a map of indefinite length', withBody([0xbf], seqKey, [3], labelsKey, oneLabel, [0xff])],
+  ['a list of indefinite length', withBody([0xa2], seqKey, [3], labelsKey, [0x9f, 0xa0, 0xff])],
+  ['keys in another order', withBody([0xa2], labelsKey, oneLabel, seqKey, [3])],
+  ['two lists of labels', withBody([0xa3], seqKey, [3], labelsKey, oneLabel, labelsKey, [0x80])],
+  ['text that is not UTF-8', withBody([0xa2], seqKey, [3], labelsKey, [0x81, 0xa1, 0x61, 0x76, 0x61, 0xff])],
+  ['a number beyond the safe integers', withBody([0xa2], seqKey, [0x1b, ...Array(8).fill(0xff)], labelsKey, oneLabel)],
+])('a frame with %s is malformed', (_, bytes) => {
+  expect(readFrame(bytes)).toEqual({ kind: 'malformed' });
+});
+
 test.each(['#labels', 'com.atproto.label.subscribeLabels#labels'])('the type %s announces labels', (t) => {
   expect(readFrame(frame({ op: 1, t }, { seq: 7, labels: [] }))).toEqual({ kind: 'labels', seq: 7, labels: [] });
 });

@@ -13,16 +13,16 @@ const labelFields: ReadonlySet<string> = new Set(['ver', 'src', 'uri', 'cid', 'v
  * lexicon, `undefined` for an absent field, or the value itself.
  */
 const forms: Readonly<Record<string, (value: unknown) => unknown>> = {
-  ver: (value) => (typeof value === 'string' && /^\d{1,9}$/.test(value) ? Number(value) : nullAsAbsent(value)),
-  cid: (value) => (value === '' ? undefined : nullAsAbsent(value)),
-  neg: (value) => (value === 0 || value === 1 ? value === 1 : nullAsAbsent(value)),
-  cts: nullAsAbsent,
-  exp: (value) => (value === '' ? undefined : nullAsAbsent(value)),
-  sig: (value) => (value === '' ? undefined : nullAsAbsent(value)),
+  ver: (value) => (typeof value === 'string' && /^\d{1,9}$/.test(value) ? Number(value) : emptyAsAbsent(value)),
+  cid: emptyAsAbsent,
+  neg: (value) => (value === 0 || value === 1 ? value === 1 : emptyAsAbsent(value)),
+  cts: emptyAsAbsent,
+  exp: emptyAsAbsent,
+  sig: emptyAsAbsent,
 };
 
-function nullAsAbsent(value: unknown): unknown {
-  return value === null ? undefined : value;
+function emptyAsAbsent(value: unknown): unknown {
+  return value === null || value === '' ? undefined : value;
 }
 
 /**

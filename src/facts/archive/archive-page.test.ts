@@ -67,7 +67,7 @@ test('labels that were read late are no part of the rate of a day, and are marke
   expect(unknown).toMatchObject({ labelsPerHour: 94.749, lateLabels: null });
   const html = htmlOf(days, now);
   expect(html).toMatch(/class="plot-apart" stroke-width="4" d="M900,4h33.3"/);
-  expect(html).toContain('61 labels per hour, 303 read late');
+  expect(html).toContain('<td>61, 303 read late, 79.16\u00a0% observed</td>');
   expect(html).toContain('days with labels that were read late, after an outage');
   expect(html).toContain('does not state late labels apart for one day');
 });
@@ -179,8 +179,8 @@ test('the strip below a line shows the observed share of each day, and a partly 
       [25, 0],
       [25, 100],
       [27, 100],
-      [27, 2],
-      [28, 2],
+      [27, 60],
+      [28, 60],
       [28, 200],
       [29, 200],
       [29, 0],

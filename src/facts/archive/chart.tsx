@@ -314,10 +314,14 @@ function dayBin(day: ChartDay, kind: DayChartKind): Bin {
   const value = isEvents ? day.eventsPerSecond : day.labelsPerHour;
   const isPartial = isEvents ? day.isWeatherPartial : day.isLabelsPartial;
   const share = isEvents ? day.weatherObserved : day.labelsObserved;
-  // A share below one that rounding made one must not look whole.
-  const observed = value === null ? 0 : isPartial ? Math.min(share, 0.99) : 1;
+  const observed = value === null ? 0 : isPartial ? partShare(share) : 1;
   const late = isEvents ? {} : { apart: day.lateLabels ?? null };
   return { start, end: start + dayMs, value, ...late, observed, reason: reasonOf(day, value, isPartial) };
+}
+
+/** Returns the observed share of a day that was not observed entirely, even if rounding made it one. */
+export function partShare(share: number): number {
+  return Math.min(share, 0.99);
 }
 
 function reasonOf({ isArchived }: ChartDay, value: number | null, isPartial: boolean): string | null {

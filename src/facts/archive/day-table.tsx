@@ -1,5 +1,5 @@
-import { countText, instantText, rateText } from '../../web/format.ts';
-import { dayText } from './chart.tsx';
+import { countText, instantText, percentText, rateText } from '../../web/format.ts';
+import { dayText, partShare } from './chart.tsx';
 import type { ArchivedIssue, ChartDay, IssuesByDay } from './model.ts';
 
 interface DayTableProps {
@@ -19,8 +19,8 @@ export function DayTable(props: DayTableProps) {
         <thead>
           <tr>
             <th scope="col">Day (UTC)</th>
-            <th scope="col">Events</th>
-            <th scope="col">Labels</th>
+            <th scope="col">Events per second</th>
+            <th scope="col">{areLabelsShown ? 'Labels per hour' : 'Labels'}</th>
             <th scope="col">Files</th>
           </tr>
         </thead>
@@ -133,15 +133,19 @@ function anchorOf(id: string): string {
   return `issue-${id}`;
 }
 
-/** Describes the event rate of a day. */
-function eventsText({ eventsPerSecond, isArchived }: ChartDay): string {
+/** Describes the event rate of a day and, unless it is whole, its observed share. */
+function eventsText({ eventsPerSecond, isArchived, isWeatherPartial, weatherObserved }: ChartDay): string {
   if (eventsPerSecond === null) return isArchived ? 'weather not observed' : 'weather unknown';
-  return `${rateText(eventsPerSecond)} events per second`;
+  return `${rateText(eventsPerSecond)}${isWeatherPartial ? partText(weatherObserved) : ''}`;
 }
 
-/** Describes the label rate of a day, and the labels that are not part of it. */
-function labelsText({ labelsPerHour, isArchived, lateLabels }: ChartDay): string {
+/** Describes the label rate of a day, the labels that are not part of it and, unless it is whole, its observed share. */
+function labelsText({ labelsPerHour, isArchived, lateLabels, isLabelsPartial, labelsObserved }: ChartDay): string {
   const late = typeof lateLabels === 'number' ? `, ${countText(lateLabels)} read late` : '';
   if (labelsPerHour === null) return `${isArchived ? 'labels not observed' : 'labels unknown'}${late}`;
-  return `${rateText(labelsPerHour)} labels per hour${late}`;
+  return `${rateText(labelsPerHour)}${late}${isLabelsPartial ? partText(labelsObserved) : ''}`;
+}
+
+function partText(observed: number): string {
+  return `, ${percentText(partShare(observed))} observed`;
 }

@@ -96,6 +96,12 @@ describe('layChart', () => {
     expect(observed).toBe('M0,200v-200h333.3v100h333.4v-100h333.3v200Z');
   });
 
+  it('draws a short unobserved part of a period large enough to be seen', () => {
+    const bins = binsOf([4, 4, 4]).map((bin, at) => ({ ...bin, observed: at === 1 ? 0.99 : 1 }));
+    const { observed } = layChart(series([], { bins, through: start + 3 * hour }));
+    expect(observed).toBe('M0,200v-200h333.3v60h333.4v-60h333.3v200Z');
+  });
+
   it('draws the usual range only where there is one', () => {
     const bins = binsOf([1, 1, 1]).map((bin, at) => ({ ...bin, usual: at === 1 ? null : { low: 1, high: 2 } }));
     const { usual } = layChart(series([], { bins, through: start + 3 * hour }));

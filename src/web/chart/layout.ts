@@ -221,12 +221,16 @@ function usualPath(bins: readonly Bin[], x: TimeScale, y: ValueScale): string {
     .join('');
 }
 
+/** Minimum share that is drawn as not observed in a period that was not observed entirely, so that it is visible. */
+const leastMissed = 0.3;
+
 function observedPath(bins: readonly Bin[], through: number, x: TimeScale): string {
   const past = bins.filter(({ start }) => start < through);
   const first = past[0];
   if (!first) return '';
   const edges = past.flatMap(({ start, end, observed }) => {
-    const y = plotHeight * (1 - Math.min(1, Math.max(0, observed)));
+    const missed = Math.min(1, 1 - Math.max(0, observed));
+    const y = missed <= 0 ? 0 : Math.max(leastMissed, missed) * plotHeight;
     return [
       { x: x(start), y },
       { x: x(Math.min(end, through)), y },

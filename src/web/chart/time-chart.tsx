@@ -111,7 +111,10 @@ function Stretched({ children }: { children: preact.VNode<{ d: string }>[] }) {
   );
 }
 
-/** Writes the values of the ticks to the left of the plot, where the page leaves room for them, and the unit into it. */
+/**
+ * Writes the values of the ticks to the left of the plot and the unit above it, where the page leaves room for them:
+ * within the plot the unit would cover a hole or the highest value.
+ */
 function ValueTexts({ layout: { values }, unit, formats }: { layout: ChartLayout; unit: string; formats: Formats }) {
   return (
     <g class="plot-text">
@@ -123,9 +126,7 @@ function ValueTexts({ layout: { values }, unit, formats }: { layout: ChartLayout
         ))}
       </g>
       {values.length === 0 ? null : (
-        <text x={3} y={percent(heightOf(values.at(-1)?.y ?? 0))} dy={-4}>
-          {unit}
-        </text>
+        <text y={-11}>{unit}</text>
       )}
     </g>
   );
@@ -133,10 +134,7 @@ function ValueTexts({ layout: { values }, unit, formats }: { layout: ChartLayout
 
 /** Maximum length of a text that is drawn next to the peak, as a part of the picture's width. */
 const peakRoom = 0.4;
-/** Part of the picture's width that the text of the highest tick may cover. */
-const tickRoom = 0.18;
-
-/** Marks the highest value, with its time next to the mark: below it where the texts of the value axis are. */
+/** Marks the highest value, with its time above and next to the mark. */
 function PeakMark({ peak: { x, y }, text }: { peak: NonNullable<ChartLayout['peak']>; text: string }) {
   const isLeft = x < (1 - peakRoom) * plotWidth;
   const at = isLeft ? x + 8 : x - 8;
@@ -147,7 +145,7 @@ function PeakMark({ peak: { x, y }, text }: { peak: NonNullable<ChartLayout['pea
         class="plot-text plot-peak-text"
         x={percent(shareOf(at))}
         y={percent(heightOf(y))}
-        dy={x < tickRoom * plotWidth ? 16 : -4}
+        dy={-6}
         text-anchor={isLeft ? 'start' : 'end'}
       >
         <Wide>{text.slice(0, text.indexOf(': ') + 2)}</Wide>

@@ -125,9 +125,7 @@ function ValueTexts({ layout: { values }, unit, formats }: { layout: ChartLayout
           </text>
         ))}
       </g>
-      {values.length === 0 ? null : (
-        <text y={-11}>{unit}</text>
-      )}
+      {values.length === 0 ? null : <text y={-11}>{unit}</text>}
     </g>
   );
 }

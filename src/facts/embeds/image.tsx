@@ -272,7 +272,7 @@ export function ImageChart({ chart, x, y, width }: ImageChartProps) {
         ))}
         <Texts layout={layout} unit={chart.unit} scale={scale} />
         <Peak layout={layout} chart={chart} scale={scale} />
-        {holeLabels(layout.holes, binLength(chart), formats).map((label) => (
+        {holeLabels(layout, binLength(chart), formats).map((label) => (
           <Text key={label.time} x={label.x * scale} y={height - 5} anchor={label.anchor}>
             {`${label.words}${label.time}`}
           </Text>

@@ -8,15 +8,24 @@ const [hour, day] = [3_600_000, 86_400_000];
 const start = Date.parse('2026-11-18T00:00:00Z');
 
 /** Returns the labels of holes that are given in periods of a chart. */
-function labelsOf(holes: readonly (readonly [from: number, to: number])[], { count = 72, length = hour } = {}) {
+function labelsOf(
+  holes: readonly (readonly [from: number, to: number])[],
+  { count = 72, length = hour, parts = [] as readonly number[] } = {},
+) {
   const bins = Array.from({ length: count }, (_, at) => ({
-    ...{ start: start + at * length, end: start + (at + 1) * length, value: 1, observed: 1, reason: null },
+    ...{
+      start: start + at * length,
+      end: start + (at + 1) * length,
+      value: 1,
+      observed: parts.includes(at) ? 0.9 : 1,
+      reason: null,
+    },
   }));
   const series: TimeSeries = {
     ...{ id: 'x', shape: 'line', paint: 'weather', bins, through: start + count * length },
     holes: holes.map(([from, to]) => ({ start: start + from * length, end: start + to * length, reason: 'r' })),
   };
-  return holeLabels(layChart(series).holes, length, formatsOf('en'));
+  return holeLabels(layChart(series), length, formatsOf('en'));
 }
 
 describe('holeLabels', () => {
@@ -80,6 +89,18 @@ describe('holeLabels', () => {
 
   it('names no day of which only a part was not observed', () => {
     expect(labelsOf([[3, 3.6]], { count: 30, length: day })).toEqual([]);
+  });
+
+  it('names the days of which only a part was observed, joined with holes that adjoin them', () => {
+    const days = { count: 30, length: day };
+    const [first, ...more] = labelsOf([[3.2, 3.6]], { ...days, parts: [3] });
+    expect([first?.words, first?.time, more]).toEqual(['partly not observed: ', '21 Nov', []]);
+    expect(labelsOf([[20, 21]], { ...days, parts: [8, 9, 21] }).map(({ words, time }) => words + time)).toEqual([
+      'in part: 26 Nov – 27 Nov',
+      'in part: 8 Dec – 9 Dec',
+    ]);
+    // The strip below an hour shows its observed share; a day of 24 such hours has the label of its holes.
+    expect(labelsOf([], { parts: [3] })).toEqual([]);
   });
 
   it('begins within a hole of a third of the time, for which a narrow picture has no room next to it', () => {

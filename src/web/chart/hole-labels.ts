@@ -1,6 +1,6 @@
 import { microsFromMillis } from '../../contract/timestamp.ts';
 import type { Formats } from '../language/formats.ts';
-import { type DrawnHole, plotWidth } from './layout.ts';
+import { type ChartLayout, type DrawnHole, plotWidth } from './layout.ts';
 
 /** Text next to a hole that says when it was. Positions are in units of the drawing. */
 export interface HoleLabel {
@@ -41,14 +41,21 @@ interface Group {
 }
 
 /**
- * Returns the labels of the longest holes of a chart whose periods have the given length. Holes that less than a period
- * separates have one label. A label that would cover another one is left out, and so is that of a part of a day, because
- * a label names whole days.
+ * Returns the labels of the longest holes of a chart whose periods have the given length, and of its partly observed
+ * days. Holes that less than a period separates have one label. A label that would cover another one is left out, and
+ * so is that of a hole that is shorter than a day on a chart of days, because a label names whole days.
  */
-export function holeLabels(holes: readonly DrawnHole[], length: number, formats: Formats): HoleLabel[] {
+export function holeLabels(
+  { holes, partDays }: Pick<ChartLayout, 'holes' | 'partDays'>,
+  length: number,
+  formats: Formats,
+): HoleLabel[] {
   const labels: HoleLabel[] = [];
   const covered: Place[] = [];
-  const groups = groupsOf(holes, length);
+  const groups = groupsOf(
+    [...holes.map((hole) => ({ ...hole, isPart: false })), ...partDays.map((day) => ({ ...day, isPart: true }))],
+    length,
+  );
   for (const group of groups) {
     if (labels.length === maxLabels) break;
     const time = timeText(group, length, formats);
@@ -94,15 +101,15 @@ function areApart(a: Place, b: Place): boolean {
 }
 
 /** Joins holes that less than a period separates, and returns the longest first. */
-function groupsOf(holes: readonly DrawnHole[], length: number): Group[] {
+function groupsOf(holes: readonly (DrawnHole & { readonly isPart: boolean })[], length: number): Group[] {
   const groups: Group[] = [];
-  for (const { start, end, x, width } of holes.toSorted((a, b) => a.start - b.start)) {
+  for (const { start, end, x, width, isPart } of holes.toSorted((a, b) => a.start - b.start)) {
     const last = groups.at(-1);
     if (last === undefined || start - last.end >= length) {
-      groups.push({ start, end, from: x, to: x + width, isPart: false });
+      groups.push({ start, end, from: x, to: x + width, isPart });
       continue;
     }
-    if (start > last.end) last.isPart = true;
+    if (isPart || start > last.end) last.isPart = true;
     last.end = Math.max(last.end, end);
     last.to = Math.max(last.to, x + width);
   }

@@ -56,6 +56,8 @@ export interface ChartLayout {
   /** Observed share of each period, from 0 to `plotHeight`. */
   readonly observed: string;
   readonly holes: readonly DrawnHole[];
+  /** Days that were observed in part. The strip of observed time shows them; only their labels are drawn apart. */
+  readonly partDays: readonly DrawnHole[];
   readonly values: readonly { readonly y: number; readonly value: number }[];
   readonly times: readonly TimeTick[];
   /** Horizontal position of the end of the known time. */
@@ -107,6 +109,7 @@ export function layChart(series: TimeSeries): ChartLayout {
     grid: gridPath(values, times, y(0)),
     observed: observedPath(bins, through, x),
     holes: series.holes.map((hole) => drawnHole(hole, x)).filter(({ width }) => width > 0),
+    partDays: bins.filter((bin) => isPartDay(bin, through)).map((bin) => drawnHole({ ...bin, reason: '' }, x)),
     values,
     times,
     zero: tenths(y(0)),
@@ -312,6 +315,10 @@ function peakPoint(series: TimeSeries, x: TimeScale, y: ValueScale): ChartLayout
   if (!bin || series.bins.filter(({ value }) => value !== null).length < 2) return null;
   const end = Math.min(bin.end, Math.max(bin.start, series.through));
   return { x: tenths(x((bin.start + end) / 2)), y: tenths(y(bin.value ?? 0)), bin };
+}
+
+function isPartDay({ start, end, observed }: Bin, through: number): boolean {
+  return end - start > hour && end <= through && observed > 0 && observed < 1;
 }
 
 function drawnHole(hole: Hole, x: TimeScale): DrawnHole {

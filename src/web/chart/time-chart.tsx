@@ -58,7 +58,7 @@ export function TimeChart({ series, unit, summary, formats, titleOf, peakText }:
         <HoleMark key={`${hole.start} ${hole.reason}`} hole={hole} hatch={hatch} />
       ))}
       <ValueTexts layout={layout} unit={unit} formats={formats} />
-      {holeLabels(layout.holes, lengthOf(series), formats).map((label) => (
+      {holeLabels(layout, lengthOf(series), formats).map((label) => (
         <HoleText key={label.time} label={label} />
       ))}
       {peakText === undefined || layout.peak === null ? null : (
@@ -213,7 +213,7 @@ function Observed({ layout: { observed: path, known }, hatch }: { layout: ChartL
 
 /** Returns true if a narrow picture has no room for the text of a tick. */
 function isLesser({ at, form, isMinor }: TimeTick): boolean {
-  return isMinor || (form === 'month' && new Date(at).getUTCMonth() % 2 === 1);
+  return isMinor || (form === 'month' && new Date(at).getUTCMonth() % 4 !== 0);
 }
 
 /** Formats the text of a tick of the time axis. */

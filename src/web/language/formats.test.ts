@@ -20,6 +20,11 @@ describe('the formats of a language', () => {
     expect([formats.second(at), formats.count(165_000), formats.span(3 * day + 3_600)]).toEqual([second, count, span]);
   });
 
+  it('shorten only large values of an axis', () => {
+    const { axisValue } = formatsOf('en');
+    expect([0.25, 80_000, 150_000, -1_250_000].map(axisValue)).toEqual(['0.25', '80,000', '150k', '-1.25m']);
+  });
+
   it('truncate an instant to the minute, the day and the time of day, in UTC', () => {
     const { minute, day, clock } = formatsOf('en');
     expect([minute(at), day(at), clock(at), isoDay(at)]).toEqual([

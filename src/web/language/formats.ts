@@ -26,7 +26,7 @@ export interface Formats {
   dayTick(at: Micros): string;
   /** Formats the month of an instant, for a tick of an axis: `Nov`; with the year in January. */
   monthTick(at: Micros): string;
-  /** Formats a value of an axis with at most three decimals: `1,500` or `0.25`. */
+  /** Formats a value of an axis with at most three decimals, a large one in its short form: `1,500`, `0.25` or `150k`. */
   axisValue(n: number): string;
   /** Formats the time of day in UTC: `14:03`. */
   clock(at: Micros): string;
@@ -78,6 +78,9 @@ function createFormats(language: Language): Formats {
   const monthTicks = once(() => new Intl.DateTimeFormat(locale, { timeZone: 'UTC', month: 'short' }));
   const januaries = once(() => new Intl.DateTimeFormat(locale, { timeZone: 'UTC', month: 'short', year: 'numeric' }));
   const axisValues = once(() => new Intl.NumberFormat(locale, { maximumFractionDigits: 3 }));
+  const largeAxisValues = once(
+    () => new Intl.NumberFormat(locale, { maximumFractionDigits: 3, notation: 'compact', compactDisplay: 'short' }),
+  );
   const lists = once(() => new Intl.ListFormat(locale, { type: 'unit', style: 'short' }));
   const units = {
     d: once(() => unitFormat(locale, 'day')),
@@ -107,7 +110,7 @@ function createFormats(language: Language): Formats {
       const isJanuary = new Date(milliseconds(at)).getUTCMonth() === 0;
       return (isJanuary ? januaries() : monthTicks()).format(milliseconds(at));
     },
-    axisValue: (n) => axisValues().format(n),
+    axisValue: (n) => (Math.abs(n) < 100_000 ? axisValues() : largeAxisValues()).format(n),
     clock: (at) => clocks().format(milliseconds(at)),
     span: (length) => duration(spanUnits(length), isUnderSecond(length)),
     missed: (length) => duration(missedUnits(length), isUnderSecond(length)),

@@ -6,7 +6,8 @@ import { factsInMemory, fixtureNow } from '../../../harness/process/facts.ts';
 import { memorySource } from '../../../harness/process/memory-source.ts';
 import { recogniseLabelsHours } from '../../artifact/hours/labels-hours.ts';
 import { recogniseWeatherHours } from '../../artifact/hours/weather-hours.ts';
-import { countText, rateText } from '../../web/format.ts';
+import { countText, percentText, rateText } from '../../web/format.ts';
+import type { ArchivedDay } from '../archive/model.ts';
 import { labelReasons, weatherReasons } from '../hours/shown-hours.ts';
 
 /**
@@ -19,19 +20,39 @@ const recent = fixture('recent') as { acquisition: { generation_id: string } };
 const names = Object.keys(chartCases) as ChartCaseName[];
 const hourMs = 3_600_000;
 
-function served(name: ChartCaseName, overview: object = recent) {
+/** Returns the days of an archive that were made from the hours files. */
+function archivedDays({ weather, labels }: ReturnType<typeof chartCaseFiles>): ArchivedDay[] {
+  const sums = (hours: readonly { start: string; observed_seconds: number; count: number | null }[]) => ({
+    count: hours.every(({ count }) => count === null) ? null : hours.reduce((sum, { count }) => sum + (count ?? 0), 0),
+    observedSeconds: hours.reduce((sum, hour) => sum + hour.observed_seconds, 0),
+    wholeHours: hours.flatMap((hour) => (hour.observed_seconds < 3600 ? [] : [new Date(hour.start).getUTCHours()])),
+  });
+  const events = (weather.series[0]?.hours ?? []).map((hour) => ({ ...hour, count: hour.events }));
+  const rows = labels.hours.map((hour) => ({
+    ...hour,
+    count: hour.applications === null ? null : hour.applications + (hour.removals ?? 0),
+  }));
+  return [...new Set(rows.map(({ start }) => start.slice(0, 10)))].map((day) => ({
+    ...{ day, isClosed: true, hasFirstTables: false },
+    weather: sums(events.filter(({ start }) => start.startsWith(day))),
+    labels: sums(rows.filter(({ start }) => start.startsWith(day))),
+  }));
+}
+
+function served(name: ChartCaseName, overview: object = recent, conditions: object | null = fixture('weather')) {
   const generationId = recent.acquisition.generation_id;
   const files = chartCaseFiles(name, { generatedAt: now - 30_000, generationId });
+  const days = archivedDays(files);
   const sources = {
     weather: memorySource(recogniseWeatherHours, now),
     labels: memorySource(recogniseLabelsHours, now),
   };
   sources.weather.set(Buffer.from(JSON.stringify(files.weather)));
   sources.labels.set(Buffer.from(JSON.stringify(files.labels)));
-  const facts = factsInMemory(now, null, undefined, sources);
+  const facts = factsInMemory(now, null, { days: () => days, issues: () => [] }, sources);
   facts.set('recent', Buffer.from(JSON.stringify(overview)));
-  facts.set('weather', Buffer.from(JSON.stringify(fixture('weather'))));
-  return { ...files, text: (path: string) => facts.get(path).body?.toString('utf8') ?? '' };
+  facts.set('weather', conditions && Buffer.from(JSON.stringify(conditions)));
+  return { ...files, days, text: (path: string) => facts.get(path).body?.toString('utf8') ?? '' };
 }
 
 const sectionOf = (html: string, id: string): string =>
@@ -161,6 +182,42 @@ describe.each(names)('the charts of the case %s', (name) => {
   });
 });
 
+describe.each(names)('the archive of the case %s', (name) => {
+  const facts = served(name);
+  const page = sectionOf(facts.text('/archive'), 'month');
+  const [, events = '', labels = ''] = page.split('<svg class="plot"');
+  const rows = rowsOf(page.replaceAll('<th scope="row">', '<th>')).slice(-facts.days.length);
+
+  it.each([
+    ['weather', events, 'month-events', 1, 1],
+    ['labels', labels, 'month-labels', 3600, 2],
+  ] as const)('draws, lists and exports the same rate of %s for each day', (kind, html, file, factor, column) => {
+    const toValue = scaleOf(html);
+    const points = pathPoints(pathOf(html, `line-${kind}`));
+    const csv = csvOf(facts.text(`/charts/${file}.csv`)).slice(-facts.days.length);
+    for (const [at, day] of facts.days.entries()) {
+      const sums = day[kind];
+      const from = (1000 * (30 - facts.days.length + at)) / 30;
+      const own = points.filter(
+        (point, i) => !point.isStart && point.x > from + 0.2 && point.x < from + 33.5 && points[i - 1]?.y === point.y,
+      );
+      const rate = sums?.count ? (factor * sums.count) / sums.observedSeconds : null;
+      const shown = rate === null ? null : Number(rate.toPrecision(5));
+      expect(csv[at]?.[2], day.day).toBe(shown === null ? '' : String(shown));
+      expect(rows[at]?.[column]?.split(', ')[0]).toBe(shown === null ? `${kind} not observed` : rateText(shown));
+      expect(own.length > 0).toBe(shown !== null);
+      const unit = Math.abs(toValue(0) - toValue(plotHeight)) / plotHeight;
+      for (const { y } of own) expect(Math.abs(toValue(y) - (shown ?? 0))).toBeLessThan(unit * 0.2);
+      // The present day is observed up to now, and its last hour is not archived yet.
+      if (shown === null || at === facts.days.length - 1) continue;
+      const share = (sums?.observedSeconds ?? 0) / 86_400;
+      const text = `${percentText(Number(share.toFixed(4)))} observed`;
+      expect(rows[at]?.[column]?.split(', ')[1] ?? '').toBe(share < 1 ? text : '');
+      expect(Number(csv[at]?.at(-2))).toBeCloseTo(share, 4);
+    }
+  });
+});
+
 it('a refused fact draws nothing, and the page, the image and the file state that', () => {
   const facts = served('storm', { ...recent, hold: true });
   for (const path of ['/', '/hours/24', '/hours/72']) {
@@ -171,6 +228,14 @@ it('a refused fact draws nothing, and the page, the image and the file state tha
   }
   expect(facts.text('/charts/labels.svg')).toContain('No chart is drawn');
   expect(facts.text('/charts/labels.csv')).toContain('source_held');
+  expect(facts.text('/archive')).not.toContain('class="line-labels"');
+
+  const absent = served('storm', recent, null);
+  for (const path of ['/', '/hours/24', '/hours/72']) {
+    expect(sectionOf(absent.text(path), 'hours-weather')).not.toMatch(/<svg|<td>|\d,\d/);
+    expect(sectionOf(absent.text(path), 'hours-labels')).toContain('class="plot-up"');
+  }
+  expect(absent.text('/charts/events.csv')).toContain('source_unavailable');
 });
 
 it('a glance tells when the network was busiest and when it was not observed', () => {

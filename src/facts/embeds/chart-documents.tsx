@@ -175,7 +175,7 @@ function bodyOf(chart: Found, form: Form): string {
 }
 
 /** Vertical position of a chart in its image. */
-const chartTop = 50;
+const chartTop = 54;
 /** Height of the image of a chart, in units of the drawing. */
 const chartImageHeight = 240;
 

@@ -181,9 +181,9 @@ const chartPaints: readonly (readonly [
   ['line-weather', 'stroke', '#0f6b5c', '#58c4ae', 'fill:none;stroke-linecap:butt;stroke-width:3'],
   ['line-labels', 'stroke', '#9a4a00', '#f0a860', 'fill:none;stroke-linecap:butt;stroke-width:3'],
   ['plot-observed', 'fill', '#0f6b5c', '#58c4ae', 'stroke:none'],
-  ['plot-up', 'stroke', '#0f6b5c', '#58c4ae', 'fill:none;stroke-linecap:butt'],
-  ['plot-down', 'stroke', '#9a4a00', '#f0a860', 'fill:none;stroke-linecap:butt'],
-  ['plot-apart', 'stroke', '#565d64', '#a9b0b6', 'fill:none;stroke-linecap:butt'],
+  ['plot-up', 'fill', '#0f6b5c', '#58c4ae', 'stroke:none'],
+  ['plot-down', 'fill', '#9a4a00', '#f0a860', 'stroke:none'],
+  ['plot-apart', 'fill', '#565d64', '#a9b0b6', 'stroke:none'],
   ['plot-above', 'stroke', '#9a4a00', '#f0a860', 'fill:none;stroke-linecap:butt;stroke-width:9'],
   ['plot-below', 'stroke', '#0b5394', '#8cc0f5', 'fill:none;stroke-linecap:butt;stroke-width:9;stroke-dasharray:4,4'],
   ['plot-peak', 'stroke', '#1c2024', '#e7e9ea', 'fill:none;stroke-linecap:butt;stroke-width:2'],
@@ -230,6 +230,8 @@ function headersOf(style: string): HeaderList {
 const formats = formatsOf('en');
 /** Height of the strip of observed time, and its distance from the plot. */
 const strip = { gap: 6, height: 9 } as const;
+/** Room for the values of the axis. */
+const valueRoom = 40;
 /** Distance of the texts of the time axis from the strip. */
 const textDepth = 16;
 
@@ -241,10 +243,11 @@ interface ImageChartProps {
   readonly width: number;
 }
 
-/** Draws a chart with its upper left corner at `x` and `y`. */
-export function ImageChart({ chart, x, y, width }: ImageChartProps) {
+/** Draws a chart with the upper left corner of its values at `x` and of its plot at `y`. */
+export function ImageChart({ chart, x: left, y, width }: ImageChartProps) {
   const layout = layChart(chart.series);
-  const scale = width / plotWidth;
+  const x = left + valueRoom;
+  const scale = (width - valueRoom) / plotWidth;
   const height = plotHeight * scale;
   const place = `translate(${x},${y})`;
   const known = layout.known * scale;
@@ -253,14 +256,8 @@ export function ImageChart({ chart, x, y, width }: ImageChartProps) {
       <g transform={`${place} scale(${scale})`}>
         {shapes(layout, chart.series.paint)
           .filter(({ d }) => d !== '')
-          .map(({ name, d, barWidth, isPart }) => (
-            <path
-              key={`${name} ${isPart}`}
-              class={name}
-              d={d}
-              stroke-width={barWidth}
-              stroke-opacity={isPart ? 0.5 : undefined}
-            />
+          .map(({ name, d, isPart }) => (
+            <path key={`${name} ${isPart}`} class={name} d={d} fill-opacity={isPart ? 0.5 : undefined} />
           ))}
       </g>
       <g transform={place}>
@@ -292,20 +289,30 @@ function binLength({ series: { bins } }: PageChart): number {
 }
 
 function shapes(layout: ChartLayout, paint: string) {
-  const { barWidth } = layout;
+  const bars = (d: string): string => boxesOf(d, layout.barWidth);
   return [
     { name: 'plot-grid', d: layout.grid },
     { name: 'plot-zero', d: `M0,${layout.zero}h${plotWidth}` },
     { name: 'plot-usual', d: layout.usual },
-    { name: 'plot-up', d: layout.up, barWidth },
-    { name: 'plot-up', d: layout.upPart, barWidth, isPart: true },
-    { name: 'plot-down', d: layout.down, barWidth },
-    { name: 'plot-down', d: layout.downPart, barWidth, isPart: true },
-    { name: 'plot-apart', d: layout.apart, barWidth },
+    { name: 'plot-up', d: bars(layout.up) },
+    { name: 'plot-up', d: bars(layout.upPart), isPart: true },
+    { name: 'plot-down', d: bars(layout.down) },
+    { name: 'plot-down', d: bars(layout.downPart), isPart: true },
+    { name: 'plot-apart', d: bars(layout.apart) },
     { name: `line-${paint}`, d: layout.line },
     { name: 'plot-above', d: layout.above },
     { name: 'plot-below', d: layout.below },
-  ] satisfies { name: string; d: string; barWidth?: number; isPart?: true }[];
+  ] satisfies { name: string; d: string; isPart?: true }[];
+}
+
+/** Returns separate straight lines of a width as boxes, because ImageMagick adds round ends to wide lines. */
+function boxesOf(lines: string, width: number): string {
+  const half = width / 2;
+  return lines.replace(/M(-?[\d.]+),(-?[\d.]+)([hv])(-?[\d.]+)/g, (_line, x, y, direction, length) =>
+    direction === 'v'
+      ? `M${tenths(Number(x) - half)},${y}h${width}v${length}h${-width}Z`
+      : `M${x},${tenths(Number(y) - half)}h${length}v${width}h${-Number(length)}Z`,
+  );
 }
 
 /** Draws a hatched area. */
@@ -319,16 +326,22 @@ function Unseen(area: Area) {
   );
 }
 
+/** Writes the values beside the plot and the unit above it, where they cover nothing. */
 function Texts({ layout, unit, scale }: { layout: ChartLayout; unit: string; scale: number }) {
   const { values, times } = layout;
   const bottom = plotHeight * scale + strip.gap + strip.height + textDepth - 3;
   return (
     <>
-      {values.map(({ y, value }, at) => (
-        <Text key={y} x={0} y={y * scale - 3}>
-          {at === values.length - 1 ? `${formats.axisValue(value)} ${unit}` : formats.axisValue(value)}
+      {values.map(({ y, value }) => (
+        <Text key={y} x={-6} y={y * scale + 4} anchor="end">
+          {formats.axisValue(value)}
         </Text>
       ))}
+      {values.length === 0 ? null : (
+        <Text x={0} y={-7}>
+          {unit}
+        </Text>
+      )}
       {times
         .filter(({ x }) => x <= 0.94 * plotWidth)
         .map((tick) => (
@@ -343,17 +356,11 @@ function Texts({ layout, unit, scale }: { layout: ChartLayout; unit: string; sca
 function Peak({ layout: { peak }, chart, scale }: { layout: ChartLayout; chart: PageChart; scale: number }) {
   if (peak === null) return null;
   const isLeft = peak.x < 0.7 * plotWidth;
-  const isOverTexts = peak.x < 0.2 * plotWidth;
   const [x, y] = [peak.x * scale, peak.y * scale];
   return (
     <>
       <circle class="plot-peak" cx={tenths(x)} cy={tenths(y)} r="4" />
-      <Text
-        paint="plot-peak-text"
-        x={isLeft ? x + 7 : x - 7}
-        y={isOverTexts ? y + 15 : y - 4}
-        anchor={isLeft ? 'start' : 'end'}
-      >
+      <Text paint="plot-peak-text" x={isLeft ? x + 7 : x - 7} y={y - 5} anchor={isLeft ? 'start' : 'end'}>
         {peakText(chart, peak.bin)}
       </Text>
     </>

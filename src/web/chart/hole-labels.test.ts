@@ -99,6 +99,9 @@ describe('holeLabels', () => {
       'in part: 26 Nov – 27 Nov',
       'in part: 8 Dec – 9 Dec',
     ]);
+    expect(labelsOf([], { ...days, parts: [3, 9, 15, 21] })).toEqual([]);
+    // The first day may begin before the time that the chart is about.
+    expect(labelsOf([], { ...days, parts: [0] })).toEqual([]);
     // The strip below an hour shows its observed share; a day of 24 such hours has the label of its holes.
     expect(labelsOf([], { parts: [3] })).toEqual([]);
   });

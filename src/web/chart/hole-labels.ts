@@ -52,8 +52,10 @@ export function holeLabels(
 ): HoleLabel[] {
   const labels: HoleLabel[] = [];
   const covered: Place[] = [];
+  // More than a few such days are no exceptions to be named.
+  const named = partDays.length > maxLabels ? [] : partDays;
   const groups = groupsOf(
-    [...holes.map((hole) => ({ ...hole, isPart: false })), ...partDays.map((day) => ({ ...day, isPart: true }))],
+    [...holes.map((hole) => ({ ...hole, isPart: false })), ...named.map((day) => ({ ...day, isPart: true }))],
     length,
   );
   for (const group of groups) {

@@ -109,7 +109,11 @@ export function layChart(series: TimeSeries): ChartLayout {
     grid: gridPath(values, times, y(0)),
     observed: observedPath(bins, through, x),
     holes: series.holes.map((hole) => drawnHole(hole, x)).filter(({ width }) => width > 0),
-    partDays: bins.filter((bin) => isPartDay(bin, through)).map((bin) => drawnHole({ ...bin, reason: '' }, x)),
+    // The first day may begin before the time that the chart is about.
+    partDays: bins
+      .slice(1)
+      .filter((bin) => isPartDay(bin, through))
+      .map((bin) => drawnHole({ ...bin, reason: '' }, x)),
     values,
     times,
     zero: tenths(y(0)),

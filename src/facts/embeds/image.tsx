@@ -326,7 +326,7 @@ function Unseen(area: Area) {
   );
 }
 
-/** Writes the values beside the plot and the unit above it, where they cover nothing. */
+/** Writes the values next to the plot and the unit above it, where they cover nothing. */
 function Texts({ layout, unit, scale }: { layout: ChartLayout; unit: string; scale: number }) {
   const { values, times } = layout;
   const bottom = plotHeight * scale + strip.gap + strip.height + textDepth - 3;

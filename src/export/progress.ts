@@ -13,7 +13,7 @@ export interface Progress {
 }
 
 /** Output and clock of progress reports. */
-export interface ProgressOutput {
+interface ProgressOutput {
   readonly write: (text: string) => unknown;
   readonly terminal: boolean;
   /** Milliseconds since 1970. */

@@ -38,7 +38,7 @@ const pruneMs = 3_600_000;
 const fetchMs = 10_000;
 
 /** Settings of the weather instrument. */
-export interface WeatherSettings {
+interface WeatherSettings {
   /** URLs of one or two Jetstream hosts, the preferred one first. */
   readonly jetstream: readonly string[];
   /** Directory of the store. It is created if it does not exist. */

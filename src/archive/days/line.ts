@@ -35,7 +35,7 @@ export interface ArchivedResponse {
 }
 
 /** An hour without a response. */
-export interface ArchivedFailure {
+interface ArchivedFailure {
   readonly kind: 'failure';
   readonly hour: string;
   readonly at: string;

@@ -71,7 +71,7 @@ export class ReadingLimitError extends OperatorError {
 }
 
 /** Options for reading an archive from a URL. */
-export interface UrlReaderOptions {
+interface UrlReaderOptions {
   /** Address of the archive's directory, chosen by the operator, without a trailing slash. */
   readonly base: string;
   readonly fetch: typeof globalThis.fetch;

@@ -12,9 +12,7 @@ export type HostPlace = (typeof hostPlaces)[number];
  * State of a host's live connection. `cause` is the reason for the last failure, or null until the first attempt has
  * ended.
  */
-export type HostConnection =
-  | { readonly isConnected: true }
-  | { readonly isConnected: false; readonly cause: string | null };
+type HostConnection = { readonly isConnected: true } | { readonly isConnected: false; readonly cause: string | null };
 
 /** Metrics of the instrument. Every dimension has a closed set of values. */
 export interface WeatherTelemetry {

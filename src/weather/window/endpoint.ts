@@ -60,7 +60,7 @@ export function parseEndpoints(texts: readonly string[], policy: AddressPolicy):
 }
 
 /** Parameters of one connection. */
-export interface Subscription {
+interface Subscription {
   /** Cursor from which the host sends events, or null to begin at the present. */
   readonly cursor: number | null;
   /** Id of the zstd dictionary of the compressed frames, or null for uncompressed frames. */

@@ -51,7 +51,7 @@ export interface TrackGain {
 }
 
 /** Initial state, settings and clock of a track. */
-export interface TrackStart {
+interface TrackStart {
   readonly position: Position | null;
   /** Last event that a backfill counts, or null for the live reader. */
   readonly end: End | null;

@@ -4,7 +4,7 @@ import type { Duplex } from 'node:stream';
 import { type KeptPort, keepPort } from './kept-port.ts';
 
 /** Request handlers of a host. */
-export interface HostHandlers {
+interface HostHandlers {
   readonly request: (request: IncomingMessage, response: ServerResponse, target: URL) => void;
   readonly upgrade?: (request: IncomingMessage, socket: Duplex, head: Buffer, target: URL) => void;
   /** Returns the simulated time in microseconds, for the `Date` header. */

@@ -23,12 +23,12 @@ export interface Counts {
 }
 
 /** Counts of one UTC minute of `time_us`. */
-export interface MinuteCounts extends Counts {
+interface MinuteCounts extends Counts {
   readonly startUs: number;
 }
 
 /** Consecutive events that were all delivered. */
-export interface DeliveredRun {
+interface DeliveredRun {
   readonly fromSeq: number;
   /** Number after the last event. */
   readonly toSeq: number;

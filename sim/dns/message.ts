@@ -1,5 +1,5 @@
 /** The parts of a DNS question (RFC 1035) that the name server needs. */
-export interface Question {
+interface Question {
   readonly id: number;
   /** Queried name in lower case, without the trailing dot. */
   readonly name: string;
@@ -9,7 +9,7 @@ export interface Question {
 }
 
 /** Numbers of the supported DNS record types. */
-export const recordTypes = { a: 1, txt: 16, aaaa: 28 } as const;
+const recordTypes = { a: 1, txt: 16, aaaa: 28 } as const;
 /** DNS response codes (RCODE, RFC 1035) that the name server sends. */
 export const responseCodes = { noError: 0, serverFailure: 2, noSuchName: 3 } as const;
 

@@ -7,7 +7,7 @@ import { downloadFrames } from './rare-frames.ts';
 const rowsPerRepository = 50;
 
 /** Options of a download. */
-export interface DownloadOptions {
+interface DownloadOptions {
   readonly style: FrameStyle;
   readonly seed: number;
   /** Number of rows. */

@@ -13,7 +13,7 @@ import type { Wire } from './wire.ts';
 const defaultCacheMegabytes = 32;
 
 /** Options for generated traffic. */
-export interface GeneratedOptions extends FrameStyle {
+interface GeneratedOptions extends FrameStyle {
   readonly seed: number;
   /** Mean number of events per second. */
   readonly rate: number;

@@ -15,7 +15,7 @@ const writes = ['create', 'update'] as const;
 const embeds = ['images', 'external', 'record', 'recordWithMedia', 'video', 'gallery', 'other'] as const;
 
 /** Short name of a tracked collection. */
-export type Alias = (typeof aliases)[number];
+type Alias = (typeof aliases)[number];
 /** Operation of a commit on a record. */
 export type Operation = (typeof operations)[number];
 /** Embed types that have metrics of their own. */

@@ -5,7 +5,7 @@ import type { Block, EventSource, Plan } from './source.ts';
 import { framed } from './template.ts';
 
 /** Options for replaying recorded frames. */
-export interface RecordedOptions {
+interface RecordedOptions {
   /** Frames as text, in file order. */
   readonly frames: readonly string[];
   /** `history`: all events occurred before `startUs`. `live`: the events occur one by one, beginning at `startUs`. */

@@ -2,7 +2,7 @@ import { HttpHost, sendJson } from '../http-host.ts';
 import { ExportStream, exportPath, exportStreamPath } from './export-stream.ts';
 
 /** The data from which a labeler's DID document is built. */
-export interface Identified {
+interface Identified {
   readonly did: string;
   readonly endpoint: string;
   readonly key: { multikey(): Promise<string> };
@@ -26,10 +26,10 @@ export type DocumentState = 'whole' | 'no_document' | 'tombstone' | 'no_service'
 /** Responses with status 200 that are not the requested document. */
 export const falseAnswers = ['html', 'other_did', 'empty', 'no_id', 'list'] as const;
 /** A response with status 200 that is not the requested document. */
-export type FalseAnswer = (typeof falseAnswers)[number];
+type FalseAnswer = (typeof falseAnswers)[number];
 
 /** States of the directory. They affect all of its responses. */
-export type DirectoryState = 'up' | 'down' | 'slow' | 'hanging';
+type DirectoryState = 'up' | 'down' | 'slow' | 'hanging';
 
 /** Directory entry of a labeler. */
 interface Entry {
@@ -53,7 +53,7 @@ interface SimulatedDocument {
 }
 
 /** Former state of a document, and the number of requests that it is served to. */
-export interface LagOptions {
+interface LagOptions {
   readonly requests: number;
   readonly state?: DocumentState;
   readonly endpoint?: string | null;

@@ -19,7 +19,7 @@ interface SequencedOperation {
 }
 
 /** Names that the stream's close frames may contain. */
-export type StreamClose = 'FutureCursor' | 'OutdatedCursor' | 'ConsumerTooSlow';
+type StreamClose = 'FutureCursor' | 'OutdatedCursor' | 'ConsumerTooSlow';
 
 /**
  * The directory's stream of operations. It sends the operations after a cursor that lies within its window, followed by

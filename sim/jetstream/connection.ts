@@ -22,7 +22,7 @@ const compactedUs = 4 * 3_600_000_000;
 const binary = 0x82;
 
 /** Event source, socket and settings of a connection. */
-export interface ConnectionOptions {
+interface ConnectionOptions {
   readonly id: number;
   readonly subscription: Subscription;
   readonly socket: Duplex;

@@ -10,7 +10,7 @@ import type { HandshakeFaults } from './handshake-faults.ts';
 import { createLiar, type Liar } from './liar.ts';
 
 /** Names of all faults that can be injected into the host. */
-export const faultNames = [
+const faultNames = [
   'drop',
   'silence',
   'half_open',
@@ -36,7 +36,7 @@ export const faultNames = [
 export type FaultName = (typeof faultNames)[number];
 
 /** Record of a fault that took effect. */
-export interface FaultRecord {
+interface FaultRecord {
   readonly fault: FaultName;
   /** Time at which the fault took effect, in microseconds of the simulated clock. */
   readonly atUs: number;
@@ -49,7 +49,7 @@ export interface FaultRecord {
 }
 
 /** Selects one connection. Without it, a fault affects every open connection. */
-export interface OneConnection {
+interface OneConnection {
   readonly connection?: number;
 }
 
@@ -61,7 +61,7 @@ interface Mute {
 }
 
 /** Parts of the simulated network on which the faults act. */
-export interface FaultScope {
+interface FaultScope {
   readonly source: EventSource;
   /** Source of generated events; null for recorded frames, which are never altered. */
   readonly generated: GeneratedSource | null;

@@ -2,10 +2,10 @@ import { zstdCompressSync } from 'node:zlib';
 import { type Dice, dice } from '../random.ts';
 
 /** Converts the payload of a regular frame to the payloads that a lying host sends instead. */
-export type Lie = (payload: Uint8Array) => readonly Uint8Array[];
+type Lie = (payload: Uint8Array) => readonly Uint8Array[];
 
 /** Payload of one message of a compressed stream. */
-export interface PackedMessage {
+interface PackedMessage {
   readonly payload: Uint8Array;
   readonly isBinary: boolean;
 }
@@ -18,7 +18,7 @@ export interface Liar {
 }
 
 /** Options for a lying host. */
-export interface LiarOptions {
+interface LiarOptions {
   readonly seed: number;
   readonly nowUs: () => number;
 }

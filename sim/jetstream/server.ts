@@ -21,7 +21,7 @@ const pingMs = 30_000;
 const firstTimeCursor = 1_000_000_000_000_000;
 
 /** Options for a Jetstream host. */
-export interface JetstreamOptions {
+interface JetstreamOptions {
   readonly host: string;
   readonly port: number;
   readonly source: EventSource;

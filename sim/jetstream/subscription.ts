@@ -26,7 +26,7 @@ const notOffered: Readonly<Record<Wire, readonly string[]>> = {
 };
 
 /** A handshake request, and the host options that affect it. */
-export interface Request {
+interface Request {
   readonly target: URL;
   readonly socketEncoding: string | undefined;
   /** Id of the dictionary for compressed frames, or null if compression is not offered. */

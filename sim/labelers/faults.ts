@@ -8,7 +8,7 @@ import type { LabelStream } from './stream.ts';
 import { garbageFrames } from './wire.ts';
 
 /** The labeler that the switches control. */
-export interface Switched {
+interface Switched {
   readonly profile: LabelerProfile;
   readonly log: LabelLog;
   readonly database: Database;

@@ -9,7 +9,7 @@ export type FaultyAnswer =
   | { readonly kind: 'drip'; readonly bytesPerSecond: number };
 
 /** Name of a kind of faulty response. */
-export type FaultyKind = FaultyAnswer['kind'];
+type FaultyKind = FaultyAnswer['kind'];
 
 /** Names of all kinds of faulty responses. */
 export const faultyKinds: readonly FaultyKind[] = [

@@ -30,7 +30,7 @@ const followingShare = 0.12;
 const denseShare = 0.02;
 
 /** Options for a labeler's log. */
-export interface LogOptions {
+interface LogOptions {
   readonly seed: number;
   readonly profile: LabelerProfile;
   /** Earliest time of a label, in microseconds. */

@@ -28,7 +28,7 @@ const deadOrigin = 'http://127.0.0.1:1';
 const maxKeptPages = 20;
 
 /** Options for a labeler. */
-export interface LabelerOptions {
+interface LabelerOptions {
   readonly seed: number;
   readonly profile: LabelerProfile;
   readonly startUs: number;

@@ -43,7 +43,7 @@ export interface LabelerNetworkOptions {
 }
 
 /** Addresses of the labelers and of the services that list them. */
-export interface LabelerAddresses {
+interface LabelerAddresses {
   readonly plc: string;
   readonly plcReplicas: readonly string[];
   readonly relays: readonly string[];

@@ -29,7 +29,7 @@ export const oddKinds = [
 export type OddKind = (typeof oddKinds)[number];
 
 /** The ordinary label that is made odd, and the parameters of the oddity. */
-export interface OddContext {
+interface OddContext {
   readonly kind: OddKind;
   /** Fields of the ordinary label. */
   readonly fields: LabelFields;
@@ -42,7 +42,7 @@ export interface OddContext {
 }
 
 /** An odd label, and the reason why it must be refused, or null. */
-export interface OddLabel {
+interface OddLabel {
   readonly label: unknown;
   readonly flaw: Flaw | null;
 }

@@ -103,7 +103,7 @@ export interface LabelerProfile {
 export type Population = 'plain' | 'troubled';
 
 /** Options for a population. */
-export interface PopulationOptions {
+interface PopulationOptions {
   readonly seed: number;
   readonly labelers: number;
   /** Total labels per second. */

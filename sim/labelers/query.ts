@@ -3,7 +3,7 @@ import type { Database } from './database.ts';
 import type { Software } from './profile.ts';
 
 /** Dependencies of `answerQuery`. */
-export interface QueryContext {
+interface QueryContext {
   readonly software: Software;
   readonly database: Database;
   /** Number of the newest label. */
@@ -17,7 +17,7 @@ export interface QueryContext {
 }
 
 /** A response to `queryLabels`, and the numbers of the labels in it. */
-export interface QueryAnswer {
+interface QueryAnswer {
   readonly status: number;
   readonly body: unknown;
   /** Numbers of the labels in the response. */

@@ -13,7 +13,7 @@ const waitingBytes = 1024 * 1024;
 const consumerBuffer = 500;
 
 /** Dependencies of a `LabelStream`. */
-export interface StreamOptions {
+interface StreamOptions {
   readonly id: number;
   readonly webSocket: WebSocket;
   readonly socket: Duplex;

@@ -17,7 +17,7 @@ export const refusals = [
   'duplicate',
 ] as const;
 /** Reason why an instrument does not store a label. */
-export type Refusal = (typeof refusals)[number];
+type Refusal = (typeof refusals)[number];
 
 /** A label that a labeler emitted. */
 export interface EmittedLabel extends LoggedLabel {
@@ -41,7 +41,7 @@ export interface Expected {
 }
 
 /** Selects emitted labels. */
-export interface Question {
+interface Question {
   /** Start of the instrument's epoch, in microseconds. */
   readonly epochUs: number;
   /** Earliest emission time, in microseconds; by default unlimited. */

@@ -4,7 +4,7 @@ const collection = 'app.bsky.labeler.service';
 const path = '/xrpc/com.atproto.sync.listReposByCollection';
 
 /** States of a relay. */
-export type RelayState = 'up' | 'down' | 'html' | 'broken_json' | 'hanging' | 'endless_pages';
+type RelayState = 'up' | 'down' | 'html' | 'broken_json' | 'hanging' | 'endless_pages';
 
 /**
  * A relay. It serves `listReposByCollection` for labelers' declarations. Accounts are listed in the order in which

@@ -3,7 +3,7 @@ import { dice } from '../../random.ts';
 import type { HostileIdentity, Kind } from './attack.ts';
 
 /** Options for a population of hostile labelers. */
-export interface HostilePopulation {
+interface HostilePopulation {
   readonly seed: number;
   readonly count: number;
   readonly kinds: readonly Kind[];
@@ -16,7 +16,7 @@ export interface HostilePopulation {
 }
 
 /** Address and port on which a labeler listens. */
-export interface Listening {
+interface Listening {
   readonly address: string;
   readonly port: number;
 }

@@ -8,7 +8,7 @@ const rkeyMark = '3lzzzzzzzzzzz';
 const digits = '234567abcdefghijklmnopqrstuvwxyz';
 
 /** Properties of the labels in a flood. */
-export interface FloodLabels {
+interface FloodLabels {
   readonly src: string;
   readonly nowMs: number;
   /** Number of labels per frame. */

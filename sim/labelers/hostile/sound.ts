@@ -29,7 +29,7 @@ export function soundAttack(labeler: HostileIdentity, nowMs: number): Required<P
 }
 
 /** DID of the account to which the regular labels of did:web labelers apply. */
-export const crowdAccount = `did:plc:${'crowd'.padEnd(24, 'a')}`;
+const crowdAccount = `did:plc:${'crowd'.padEnd(24, 'a')}`;
 
 /** Sends a JSON response. */
 export function sendJson(response: Exchange['response'], body: unknown, status = 200): void {

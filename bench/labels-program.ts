@@ -12,7 +12,7 @@ import { ended } from './processes.ts';
 const program = fileURLToPath(new URL('../bin/almanac.mjs', import.meta.url));
 
 /** The label instrument running on its own core, with its own store. */
-export interface LabelProgram {
+interface LabelProgram {
   readonly folder: string;
   /** Returns the value of a counter or gauge of the instrument, summed over its dimensions. */
   metric(name: string): Promise<number>;

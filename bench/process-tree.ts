@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
 /** Resource use of a process and its descendants. */
-export interface ProcessTree {
+interface ProcessTree {
   readonly pids: readonly number[];
   /** Resident memory of all processes, in MB. A shared page counts once for each process that uses it. */
   readonly residentMb: number;

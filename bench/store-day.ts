@@ -13,7 +13,7 @@ import { type DayPlan, labelOf, planDay } from './store-traffic.ts';
 export type Report = (name: string, value: number | string) => void;
 
 /** Options for measuring a day. */
-export interface DayOptions {
+interface DayOptions {
   readonly rows: number;
   readonly batchRows: number;
   /** True to also append the same rows to one plain table. */

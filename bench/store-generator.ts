@@ -24,7 +24,7 @@ import { dayFromName, dayName, dayStart, minute } from '../src/store/time.ts';
 import { type DayPlan, labelOf, planDay, rowsOfDay } from './store-traffic.ts';
 
 /** Options for the generated store. */
-export interface GeneratorOptions {
+interface GeneratorOptions {
   readonly folder: string;
   readonly days: number;
   readonly rows: number;
@@ -54,7 +54,7 @@ export async function generateStore({ folder, days, rows, last, progress }: Gene
 }
 
 /** Writes one sealed day of a plan. */
-export function writeSealedDay(path: string, plan: DayPlan, generationId: string): void {
+function writeSealedDay(path: string, plan: DayPlan, generationId: string): void {
   const db = new Database(path);
   setPragma(db, 'journal_mode', 'memory');
   setPragma(db, 'synchronous', 0);

@@ -17,7 +17,7 @@ import { day as dayLength, dayStart } from '../src/store/time.ts';
 /** Number of rows of an ordinary day. */
 export const rowsOfDay = 1_400_000;
 /** Number of rows of the densest account in 30 days. */
-export const densestRows = 165_000;
+const densestRows = 165_000;
 
 const windowDays = 30;
 const dense = 1_000;

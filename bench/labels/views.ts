@@ -20,7 +20,7 @@ export interface Views {
 }
 
 /** Instrument whose store and artifacts the views read. */
-export interface ViewedInstrument {
+interface ViewedInstrument {
   readonly store: string;
   readonly artifacts: string;
   readonly data: string;

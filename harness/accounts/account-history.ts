@@ -34,7 +34,7 @@ export const hostileTexts = [
 ];
 
 /** Options for a history. */
-export interface HistoryOptions {
+interface HistoryOptions {
   readonly folder: string;
   /** End of the history, in microseconds since 1970. */
   readonly now: number;

@@ -242,14 +242,14 @@ export interface HonestAnswer {
 }
 
 /** Result of a siege. */
-export interface SiegeOutcome {
+interface SiegeOutcome {
   readonly answers: readonly HonestAnswer[];
   /** Maximum resident memory of the service and its reading processes together, in MB. */
   readonly peakMb: number;
 }
 
 /** Options for a siege. */
-export interface SiegeOptions {
+interface SiegeOptions {
   readonly way: Way;
   readonly targets: SiegeTargets;
   /** Number of hostile clients. */

@@ -27,7 +27,7 @@ export const noRemovals: Removals = { purged: null, pending: null, spaces: null 
 export const labelers = ['did:plc:ar7c4by46qjdydhdevvrndac', 'did:web:labels.example.com'] as const;
 
 /** Options for a view. */
-export interface ViewOptions {
+interface ViewOptions {
   readonly labels?: readonly Partial<ReceivedLabel>[];
   readonly definitions?: readonly (readonly [value: string, definition: Definition])[];
   readonly ownGaps?: readonly StoredGap[];

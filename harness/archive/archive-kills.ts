@@ -17,14 +17,14 @@ import { killedHours, killedRespond } from './interrupted.ts';
 import { simulateArchive, simulatedStart } from './simulated-archive.ts';
 
 /** Number of kills, number of times that the disk is filled, and seed of the random delays. */
-export interface ArchiveKillPlan {
+interface ArchiveKillPlan {
   readonly kills: number;
   readonly disks: number;
   readonly seed: number;
 }
 
 /** Result of killing an archiver repeatedly. */
-export interface ArchiveKillReport {
+interface ArchiveKillReport {
   /** Findings of the verification after each kill or full disk, before the next start. */
   readonly findings: readonly Finding[];
   /** Hours that were complete before a kill and missing from the archive afterwards. */

@@ -23,7 +23,7 @@ import { type SimulatedFaults, simulatedFiles } from './simulated-hours.ts';
  */
 
 /** Options for an archive of closed days. */
-export interface ClosedArchive {
+interface ClosedArchive {
   /** End of the archived period, in milliseconds since 1970. The last archived day is the day before this time. */
   readonly before: number;
   /** Number of archived days. */

@@ -13,10 +13,10 @@ import { simulatedHours } from './simulated-hours.ts';
 const [quietHours, hours] = [71, 3];
 
 /** Kind of the interruption: a kill (named by its effect on the written file) or a full disk. */
-export type Interruption = WriteFault['effect'] | 'full';
+type Interruption = WriteFault['effect'] | 'full';
 
 /** Result of interrupting write operations. */
-export interface Crashes {
+interface Crashes {
   /** Number of write operations in the tested hours if none is interrupted. */
   readonly operations: number;
   /**

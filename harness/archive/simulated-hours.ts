@@ -16,7 +16,7 @@ export const simulatedLabelers = ['did:plc:ewvi7nxzyoun6zhxrhs64oiz', 'did:web:l
 /** Collections of the simulated weather instrument. */
 export const simulatedCollections = ['post.create', 'like.create'] as const;
 /** Host of the simulated weather instrument. */
-export const simulatedHost = 'jetstream.example';
+const simulatedHost = 'jetstream.example';
 
 /** An interval that an instrument did not observe, in milliseconds since 1970. */
 export interface SimulatedGap {
@@ -43,14 +43,14 @@ export interface SimulatedFaults {
 }
 
 /** State of a weather host at one time, with the host's own gaps. */
-export interface SimulatedHostState {
+interface SimulatedHostState {
   readonly host: string;
   readonly published: boolean;
   readonly gaps: readonly SimulatedGap[];
 }
 
 /** Returns the number of events of a collection, or of applied labels of a labeler, in a fully observed hour. */
-export function simulatedCount(name: string, start: number): number {
+function simulatedCount(name: string, start: number): number {
   return ((start / hourMs) % 97) * (name.length + 3) + (name.charCodeAt(name.length - 1) % 7) + 1;
 }
 

@@ -7,7 +7,7 @@ import { collectionNames } from '../../src/contract/vocabulary.ts';
 /** Generates hours files, optionally with one unobserved hour. */
 
 /** Options for a generated hours file. */
-export interface HoursFixtureOptions {
+interface HoursFixtureOptions {
   /** Generation time of the file, in milliseconds since 1970. */
   readonly generatedAt: number;
   /** Number of hours, default 72. */

@@ -14,7 +14,7 @@ import { youngArtifact } from './artifacts.ts';
 /** Generates labelers artifacts, each with an overview that contains the same sums. */
 
 /** Options for a generated labelers artifact. */
-export interface LabelerFixtureOptions {
+interface LabelerFixtureOptions {
   readonly count: number;
   readonly seed?: number;
   /** Generation time in milliseconds since 1970; defaults to the current time. */
@@ -48,7 +48,7 @@ function randomFrom(seed: number): () => number {
 }
 
 /** Returns the UTC days of the window that ends at `end` (milliseconds since 1970), oldest first. */
-export function daysOfWindow(end: number): string[] {
+function daysOfWindow(end: number): string[] {
   const first = Math.floor((end - windowDays * dayMs) / dayMs);
   const last = Math.floor((end - 1) / dayMs);
   return Array.from({ length: last - first + 1 }, (_, at) => formatTimestamp((first + at) * dayMs).slice(0, 10));

@@ -54,7 +54,7 @@ const anyString: Text = fc
   .tuple(fc.oneof(fc.string({ unit: 'binary', maxLength: 30 }), fc.string({ unit: 'grapheme', maxLength: 90 })), styles)
   .map(([value, chosen]) => spell(value, chosen));
 
-export const anyNumber: Text = fc.oneof(
+const anyNumber: Text = fc.oneof(
   fc.stringMatching(/^-?(?:0|[1-9][0-9]{0,19})(?:\.[0-9]{1,9})?(?:[eE][+-]?[0-9]{1,3})?$/),
   fc.constantFrom(
     '0',

@@ -10,7 +10,7 @@ import { everyRow } from '../conformance/suite.ts';
 import { rosterRow } from '../store/roster-row.ts';
 
 /** Number of rows of one day, and a hash over all fields of all rows in order. */
-export interface HashedDay {
+interface HashedDay {
   readonly day: string;
   readonly rows: number;
   readonly hash: string;

@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 
 /** A running appender or copier process. */
-export interface CopyProcess {
+interface CopyProcess {
   readonly child: ChildProcess;
   /** Resolves with the next line that contains `text`; null if the process exits first. */
   line(text: string): Promise<string | null>;

@@ -81,7 +81,7 @@ const limits: Readonly<Record<string, readonly DamageKind[]>> = {
 };
 
 /** Returns true if the damaged file led to a wrong result without an error. */
-export function isWrong({ verdict }: Case): boolean {
+function isWrong({ verdict }: Case): boolean {
   return verdict === 'silent' || verdict === 'found by verify';
 }
 

@@ -19,7 +19,7 @@ export function randomOf(seed: number): Random {
 }
 
 /** Returns a random non-negative integer below a bound. */
-export function below(random: Random, bound: number): number {
+function below(random: Random, bound: number): number {
   return Math.floor(random() * bound);
 }
 

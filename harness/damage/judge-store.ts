@@ -15,7 +15,7 @@ import { rowsOf } from '../faults/store-state.ts';
  * an error that the store does not document.
  */
 export const verdicts = ['unchanged', 'refused', 'gap', 'found by verify', 'silent'] as const;
-export type Verdict = (typeof verdicts)[number];
+type Verdict = (typeof verdicts)[number];
 
 /** A verdict and its reason: the error or the first wrong result; empty for an unchanged result. */
 export interface Judged {
@@ -32,7 +32,7 @@ export interface StoreTruth {
 }
 
 /** Time at which the damaged store is opened, in microseconds. */
-export const reopenedAt = micros(noon + 5 * day + day / 4);
+const reopenedAt = micros(noon + 5 * day + day / 4);
 const interval = { start: noon, end: micros(noon + 6 * day) };
 const silentLog = { info: () => undefined, warn: () => undefined } as unknown as Log;
 

@@ -59,7 +59,7 @@ const changes: readonly ((writer: SqliteWriter) => Promise<unknown>)[] = [
  * is closed before each copy, so that no log remains. Otherwise each copy has the state that a power loss would leave.
  * Returns the number of copies.
  */
-export async function makeStores(folder: string, closes: boolean): Promise<number> {
+async function makeStores(folder: string, closes: boolean): Promise<number> {
   const live = join(folder, 'live');
   let writer = openSqliteWriter({ folder: live, at: noon, generationId });
   for (const [n, change] of changes.entries()) {

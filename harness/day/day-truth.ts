@@ -4,7 +4,7 @@ import type { Sim } from '../../sim/index.ts';
 type Body = Readonly<Record<string, unknown>>;
 
 /** Checks the facts of a simulated day. Times are in microseconds. */
-export interface DayTruth {
+interface DayTruth {
   /** Returns the errors in a label overview served now, or an empty list if it is correct. */
   labels(body: Body): string[];
   /** Returns the errors in weather metrics served now. */

@@ -20,7 +20,7 @@ import { dayTruth } from './day-truth.ts';
 const hourMs = 3_600_000;
 
 /** Options for a simulated day. */
-export interface DayOptions {
+interface DayOptions {
   readonly seed: number;
   /** Simulated seconds per real second. */
   readonly factor: number;
@@ -28,7 +28,7 @@ export interface DayOptions {
 }
 
 /** Result of a simulated day. */
-export interface DayReport {
+interface DayReport {
   /** All differences from the record of the simulated network, unexpected statuses and an unexpected exit code. */
   readonly wrong: readonly string[];
   /** Number of requests, by path and status (`PATH STATUS`). The status is `none` if no response arrived. */

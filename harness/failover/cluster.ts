@@ -179,7 +179,7 @@ function writeFiles({ name, address, home, repository, tls }: Files): void {
  * Writes the certificate of a new authority, and a server certificate for the given addresses. Returns the path of the
  * authority's certificate.
  */
-export function writeCertificates(folder: string, addresses: readonly string[]): string {
+function writeCertificates(folder: string, addresses: readonly string[]): string {
   mkdirSync(folder, { recursive: true });
   const cwd = { cwd: folder };
   const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '30'];

@@ -4,12 +4,12 @@ import type { KeptProcess } from './kept-process.ts';
 import type { Machine } from './machine.ts';
 
 /** Parts of the system. One part fails in each round. */
-export const parts = ['primary', 'sync_standby', 'replica', 'writer', 'standby', 'account'] as const;
-export type Part = (typeof parts)[number];
+const parts = ['primary', 'sync_standby', 'replica', 'writer', 'standby', 'account'] as const;
+type Part = (typeof parts)[number];
 
 /** Ways in which a part fails: all its processes are killed, suspended, or cut off from the network. */
-export const ways = ['kill', 'stop', 'cut'] as const;
-export type Way = (typeof ways)[number];
+const ways = ['kill', 'stop', 'cut'] as const;
+type Way = (typeof ways)[number];
 
 /** The fault of a round: the part that fails and how it fails. */
 export interface Fault {
@@ -43,7 +43,7 @@ export const plan: readonly Fault[] = [
 ];
 
 /** A fault in progress. */
-export interface Injected {
+interface Injected {
   /** Name of the affected machine or process. */
   readonly target: string;
   /**
@@ -54,7 +54,7 @@ export interface Injected {
 }
 
 /** Processes that a fault can affect. */
-export interface Processes {
+interface Processes {
   readonly instruments: readonly KeptProcess[];
   readonly accounts: readonly KeptProcess[];
 }

@@ -27,7 +27,7 @@ export interface Machine {
 /** Name of the network bridge that connects the machines. */
 const bridge = 'almanac0';
 /** Address of this process in the network of the machines. */
-export const ownAddress = '192.0.2.1';
+const ownAddress = '192.0.2.1';
 
 const script = fileURLToPath(new URL('./machine.sh', import.meta.url));
 

@@ -12,7 +12,7 @@ import { type Observatory, startObservatory } from './observatory.ts';
 import { type Observed, type Responses, watchCounts, watchResponses } from './readers.ts';
 
 /** Options for a series of failover rounds. */
-export interface RoundsOptions {
+interface RoundsOptions {
   readonly faults: readonly Fault[];
   readonly seed: number;
   /** Labels per second of each of the six labelers. */
@@ -229,7 +229,7 @@ const laterMs = 15_000;
  * Restores the database to an earlier point in time as docs/operations/failover.md describes, while the instruments
  * run. Returns that point in time and the time of the restore, in microseconds.
  */
-export async function restoreEarlier(cluster: Cluster, observatory: Observatory) {
+async function restoreEarlier(cluster: Cluster, observatory: Observatory) {
   const to = Date.now() * 1000;
   await wait(laterMs);
   // Archive the WAL, because a restore reaches the target time only if the archive contains a later commit.

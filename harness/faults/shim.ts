@@ -4,7 +4,7 @@ import { constants } from 'node:os';
 import { basename, join } from 'node:path';
 
 /** Classes of system calls, numbered as in shim.c. */
-export const callClasses = [
+const callClasses = [
   'open',
   'create',
   'read',
@@ -130,7 +130,7 @@ export function slowDisk(directory: string, syncMs: number): Readonly<Record<str
 }
 
 /** Compiles a C file into a shared library in a directory. Returns the path of the library. */
-export function compileLibrary(source: string, directory: string): string {
+function compileLibrary(source: string, directory: string): string {
   const library = join(directory, `${basename(source, '.c')}.so`);
   execFileSync('cc', ['-shared', '-fPIC', '-O1', '-Wall', '-Wextra', '-Werror', '-o', library, source, '-ldl']);
   return library;

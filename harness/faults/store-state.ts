@@ -9,7 +9,7 @@ import { noon, subjects } from '../conformance/labels.ts';
 import { scanAccount } from '../store/scan.ts';
 
 /** Results of all queries. Two stores with equal content have equal results. */
-export interface Answers {
+interface Answers {
   readonly rows: readonly Observation[];
   /** Problems that `verify` reports. */
   readonly problems: readonly string[];

@@ -17,7 +17,7 @@ const label = (extra: string) =>
   `{"ver":1,"src":"${did}","uri":"at://did:plc:bbbbbbbbbbbbbbbbbbbbbbbb/app.bsky.feed.post/3k","val":"spam","cts":"2026-07-10T12:00:00Z"${extra}}`;
 
 /** Ordinary documents of each entry point, with placeholders at every kind of position. */
-export const templates = {
+const templates = {
   labelPage: [
     `{"cursor":"12","labels":[${label('')},${label(`,"note":${hole}`)}]}`,
     `{"cursor":${hole},"labels":[${label('')}]}`,
@@ -176,7 +176,7 @@ function fields(count: number, name: (i: number) => string): string {
 }
 
 /** Returns a hostile JSON value of approximately `size` bytes. */
-export function hostileJson(dice: Dice, size: number): string {
+function hostileJson(dice: Dice, size: number): string {
   switch (dice.below(11)) {
     case 0:
       return '['.repeat(size / 2) + ']'.repeat(size / 2);
@@ -207,7 +207,7 @@ export function hostileJson(dice: Dice, size: number): string {
 }
 
 /** Returns a hostile CBOR item of approximately `size` bytes. */
-export function hostileCbor(dice: Dice, size: number): Uint8Array {
+function hostileCbor(dice: Dice, size: number): Uint8Array {
   switch (dice.below(10)) {
     case 0:
       return Buffer.alloc(size, dice.pick([0x81, 0x9f, 0xc1, 0xd8]));

@@ -43,7 +43,7 @@ import { labelerFixture } from '../artifacts/labelers.ts';
 import { bodyInput, type FuzzInput, frameInput, jsonInput, mutated, sizeOf } from './documents.ts';
 
 /** An entry point for untrusted bytes: a generator of inputs, and the program's function that reads them. */
-export interface FuzzEntry {
+interface FuzzEntry {
   readonly make: (dice: Dice) => FuzzInput;
   readonly run: (input: FuzzInput) => void | Promise<void>;
 }

@@ -28,7 +28,7 @@ const tries = 4;
 const slack = 2;
 
 /** Reads an input through its entry point and returns the cost. */
-export async function measure(name: InputName, input: FuzzInput): Promise<Cost> {
+async function measure(name: InputName, input: FuzzInput): Promise<Cost> {
   const heap = memoryUsed();
   const before = process.threadCpuUsage();
   await fuzzEntries[name].run(input);

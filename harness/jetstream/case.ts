@@ -48,7 +48,7 @@ export async function suspendInstruments(scene: Scene, pause: number): Promise<v
 }
 
 /** Directory of Jetstream's data. */
-export function dataOf({ home }: Scene): string {
+function dataOf({ home }: Scene): string {
   return join(home, 'jetstream');
 }
 

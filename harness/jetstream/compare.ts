@@ -19,7 +19,7 @@ const slackUs = 2_000_000;
 const lateUs = 250_000;
 
 /** The part of an instrument's store that is compared. */
-export type Published = Pick<Kept, 'rows' | 'observed'>;
+type Published = Pick<Kept, 'rows' | 'observed'>;
 
 /** Result of one comparison. */
 export interface Comparison {

@@ -132,7 +132,7 @@ function operationsOf({ repo, rev, ops, blocks }: Fields, arrivedUs: number): Re
 }
 
 /** Parts of an operation that occur in the relay's stream and in Jetstream's. */
-export interface Operation {
+interface Operation {
   readonly did: string;
   readonly rev: string;
   readonly collection: string;

@@ -44,7 +44,7 @@ export interface Wire {
 }
 
 /** One instrument of a scene. */
-export interface Instrument {
+interface Instrument {
   readonly wire: Wire;
   readonly folder: string;
   program: Program;

@@ -16,7 +16,7 @@ const compareMs = 200;
 const stuckMs = 90_000;
 
 /** Result of comparing a store with the labels emitted so far. */
-export interface Comparison {
+interface Comparison {
   readonly rows: number;
   readonly refused: Readonly<Record<string, number>>;
   readonly emitted: number;
@@ -184,7 +184,7 @@ interface Counted {
  * because a full count would keep the network, which runs in the same process, from serving labels. Suitable only for
  * networks without duplicates.
  */
-export class EmittedLabels {
+class EmittedLabels {
   readonly #sim: Sim;
   readonly #epochUs: number;
   readonly #labelers = new Map<string, Counted>();

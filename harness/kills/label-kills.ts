@@ -10,7 +10,7 @@ import { spawnLabels } from '../labels/labels-process.ts';
 import { StoreComparison } from './compare-store.ts';
 
 /** Result of killing a label instrument repeatedly. */
-export interface LabelKillReport {
+interface LabelKillReport {
   readonly kills: number;
   /** Number of stored rows. */
   readonly stored: number;

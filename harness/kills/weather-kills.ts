@@ -11,7 +11,7 @@ import { type Kept, minutesOf, readArtifact, readHours, readStore } from '../wea
 import { everythingKept, leaks } from '../weather/weather-leaks.ts';
 
 /** Result of killing a weather instrument repeatedly. */
-export interface KillReport {
+interface KillReport {
   readonly kept: Kept;
   /** Stored counts per minute. */
   readonly stored: ReturnType<typeof minutesOf>;
@@ -35,7 +35,7 @@ export interface KillReport {
  * Parameters of repeated kills of the weather instrument: the number of kills, the seed of their times, and the rate of
  * the host's events per second.
  */
-export interface KillPlan {
+interface KillPlan {
   readonly kills: number;
   readonly seed: number;
   readonly rate?: number;

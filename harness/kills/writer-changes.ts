@@ -15,7 +15,7 @@ import { StoreComparison, storedOnce } from './compare-store.ts';
 export type WriterChange = 'hand_over' | 'terminate' | 'kill' | 'suspend';
 
 /** Result of repeatedly replacing the active instrument. */
-export interface WriterChangesReport {
+interface WriterChangesReport {
   readonly changes: number;
   readonly stored: number;
   readonly emitted: number;
@@ -33,7 +33,7 @@ export interface WriterChangesReport {
 }
 
 /** Options for replacing the active instrument. */
-export interface WriterChangesOptions {
+interface WriterChangesOptions {
   /** Kinds of changes, in the order in which they happen. */
   readonly changes: readonly WriterChange[];
   readonly seed: number;

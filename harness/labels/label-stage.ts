@@ -6,7 +6,7 @@ import { day, micros, minute } from '../../src/store/time.ts';
 import { type LabelStation, removeStation } from './label-station.ts';
 
 /** A simulated network and the instrument that observes it. Both are stopped after each test. */
-export interface LabelStage {
+interface LabelStage {
   sim: Sim | null;
   station: LabelStation | null;
   /** Total time that the stage's clocks have skipped, in microseconds. */

@@ -2,7 +2,7 @@ import type { ChildProcess } from 'node:child_process';
 import { startProgram } from '../process/program.ts';
 
 /** Output and exit code of a completed run of `almanac labels`. */
-export interface Ended {
+interface Ended {
   /** Exit code, or null if a signal ended the process. */
   readonly code: number | null;
   readonly stdout: readonly string[];

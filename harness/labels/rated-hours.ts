@@ -17,7 +17,7 @@ export interface RatedHour {
 }
 
 /** The hours of a simulated observation, as the archive would keep them. */
-export interface RatedHours {
+interface RatedHours {
   readonly byLabeler: ReadonlyMap<string, ReadonlyMap<number, RatedHour>>;
   /** Published sum of the labelers' rates, by hour; null if no labeler was observed long enough. */
   readonly sums: ReadonlyMap<number, number | null>;
@@ -27,7 +27,7 @@ export interface RatedHours {
 }
 
 /** Options of a simulated observation. */
-export interface RatedOptions {
+interface RatedOptions {
   readonly dids: readonly string[];
   readonly startedAt: number;
   readonly days: number;

@@ -22,7 +22,7 @@ import { day, micros } from '../../src/store/time.ts';
 import { quickTimings } from './label-station.ts';
 
 /** In-memory reader ports for tests, and the data that readers recorded through these ports. */
-export interface ScriptedPorts {
+interface ScriptedPorts {
   readonly ports: ReaderPorts;
   /** Values of the stored labels. */
   readonly stored: Set<string>;

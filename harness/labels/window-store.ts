@@ -31,7 +31,7 @@ export interface MemoryContent {
 }
 
 /** Generation id of every in-memory store. */
-export const memoryGeneration = '00000000-0000-4000-8000-000000000000';
+const memoryGeneration = '00000000-0000-4000-8000-000000000000';
 
 /** Creates the part of the store interface from which artifacts are generated. `content` is read at each call. */
 export function windowStore(content: () => MemoryContent): WindowStore {

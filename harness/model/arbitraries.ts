@@ -30,7 +30,7 @@ export interface Step {
  * A time near a limit: a number of seconds after a timestamp of the artifact or after the last request, with an offset
  * of less than a second.
  */
-export interface Clock {
+interface Clock {
   readonly after: 'generated_at' | 'observed_through' | 'the last request';
   readonly seconds: number;
   readonly ms: number;

@@ -116,7 +116,7 @@ function expectedFact(
   return { kind: 'fact', path, bucket, bodyAt: (builtAt) => envelopeOf(world, reading, path, builtAt) };
 }
 
-export function bucketOf(reading: Reading, now: number): string {
+function bucketOf(reading: Reading, now: number): string {
   const made = instant(reading.generatedAt);
   return made === null
     ? `clock ${floorDivide(clockInstant(now), minute)}`
@@ -152,7 +152,7 @@ function namesSubject({ body, caveats }: Envelope): boolean {
 }
 
 /** Returns the Freshness object of a label artifact. The first state that applies is used. */
-export function labelFreshness(reading: Reading, bounds: Bounds, now: number): JsonObject {
+function labelFreshness(reading: Reading, bounds: Bounds, now: number): JsonObject {
   const label = reading.label ?? { hold: false, warming: false, observedThrough: undefined };
   const at = clockInstant(now);
   const made = usable(reading.generatedAt, at);
@@ -213,7 +213,7 @@ function indexOf(world: World, now: number): JsonObject {
  * Returns true if an `If-None-Match` header matches an entity tag by the weak comparison of RFC 9110. A malformed entry
  * matches nothing and leaves the other entries valid; RFC 9110 does not define this case.
  */
-export function etagMatches(header: string, etag: string | null): boolean {
+function etagMatches(header: string, etag: string | null): boolean {
   const trimmed = header.replace(/^[ \t]+|[ \t]+$/g, '');
   const opaque = etag?.replace(/^W\//, '');
   return trimmed === '*' || (opaque !== undefined && opaqueTags(trimmed).includes(opaque));

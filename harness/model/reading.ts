@@ -13,7 +13,7 @@ export interface Reading {
   readonly freshness: JsonObject | null;
 }
 
-export interface LabelReading {
+interface LabelReading {
   readonly hold: boolean;
   readonly warming: boolean;
   /** Time of the last accepted page, or undefined if the schema has no such field. */

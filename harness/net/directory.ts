@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { listenForTest } from './listen.ts';
 
 /** Response of a directory for one path: a document, or a status with an arbitrary body. */
-export type Entry = { readonly document: unknown } | { readonly status: number; readonly body?: string };
+type Entry = { readonly document: unknown } | { readonly status: number; readonly body?: string };
 
 /**
  * A server of DID documents. It serves `/<did>` like a PLC directory, and `/.well-known/did.json` like a did:web host.
@@ -53,7 +53,7 @@ export async function startDirectory(entries: Readonly<Record<string, Entry>> = 
 }
 
 /** A labeler whose DID document is in the directory. */
-export interface HostedDid {
+interface HostedDid {
   readonly endpoint: string;
   readonly publicKeyMultibase: string;
 }

@@ -23,7 +23,7 @@ export interface RequestStep {
 }
 
 /** A parsed script: the command's flags, and the lines and steps in order. */
-export interface HttpScript {
+interface HttpScript {
   readonly args: readonly string[];
   readonly steps: readonly (ArtifactLine | RequestStep)[];
 }

@@ -185,7 +185,7 @@ function readable(path: string): boolean {
 }
 
 /** A cache that serves its last 200 response in place of each error, as Apache's `mod_cache` does by default. */
-export interface StaleCache {
+interface StaleCache {
   readonly url: string;
   /** If false, the cache passes each response on, as one without such a setting does. Default: true. */
   servesStale: boolean;

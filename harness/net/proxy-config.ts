@@ -8,7 +8,7 @@ import { toolPath } from '../process/tools.ts';
  * Command line that runs a proxy with its configuration in `deploy/` in front of an account surface, and the proxy's
  * address.
  */
-export interface ProxyRun {
+interface ProxyRun {
   readonly command: string;
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
@@ -17,7 +17,7 @@ export interface ProxyRun {
 }
 
 /** Ports of the proxy and of the account surface, and two ports on which nothing listens. */
-export interface ProxyPorts {
+interface ProxyPorts {
   readonly listen: number;
   readonly unused: readonly [number, number];
   readonly account: number;

@@ -9,7 +9,7 @@ import type { Observatory } from './observatory.ts';
 type Fields = Readonly<Record<string, unknown>>;
 
 /** The facts of a labeler's document that are compared. */
-export interface LabelerFacts {
+interface LabelerFacts {
   readonly enrolled: boolean;
   readonly state: string;
   readonly found_by: readonly string[];
@@ -21,7 +21,7 @@ export interface LabelerFacts {
 }
 
 /** Expected facts of one labeler. */
-export interface ExpectedLabeler {
+interface ExpectedLabeler {
   readonly name: string;
   readonly did: string;
   readonly readBy: 'stream' | 'pages';
@@ -169,7 +169,7 @@ function pageProblems(page: string, did: string, labels: readonly DoneLabel[]): 
 }
 
 /** Published counts of the weather, by collection. */
-export type WeatherTotals = ReadonlyMap<string, number>;
+type WeatherTotals = ReadonlyMap<string, number>;
 
 /**
  * Archives what is published now, and compares it: each archived response with the service's own, the hours of the

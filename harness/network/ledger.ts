@@ -2,7 +2,7 @@ import type { AccountRow } from '../../src/contract/account.ts';
 import { operationKey } from '../jetstream/firehose-witness.ts';
 
 /** An operation as the API of the host confirmed it. */
-export interface DoneOperation {
+interface DoneOperation {
   readonly did: string;
   readonly rev: string;
   readonly collection: string;
@@ -25,7 +25,7 @@ export interface DoneLabel {
 }
 
 /** Fields of a row that a label determines. */
-export type ExpectedRow = Pick<AccountRow, 'labeler_did' | 'uri' | 'value' | 'action'> &
+type ExpectedRow = Pick<AccountRow, 'labeler_did' | 'uri' | 'value' | 'action'> &
   Partial<Pick<AccountRow, 'cid' | 'expires_at' | 'source_timestamp'>>;
 
 /** Everything that the harness did through the APIs: the truth of a run. */
@@ -58,7 +58,7 @@ export class Ledger {
 }
 
 /** Returns the fields of the row that a label must result in. */
-export function rowOf({ labeler, uri, val, neg, cid, exp, cts }: DoneLabel): ExpectedRow {
+function rowOf({ labeler, uri, val, neg, cid, exp, cts }: DoneLabel): ExpectedRow {
   return {
     labeler_did: labeler,
     uri,

@@ -5,7 +5,7 @@ import { argsOf, isReading, type Wire } from '../jetstream/scene.ts';
 import { type Program, type Server, startProgram, startServer } from '../process/program.ts';
 
 /** Addresses of the network that an observatory observes. */
-export interface Observed {
+interface Observed {
   readonly jetstream: string;
   readonly relay: string;
   readonly directory: string;

@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 /** A front of a labeler that serves its pages and refuses its stream. */
-export interface PageFront {
+interface PageFront {
   readonly url: string;
   /** Number of pages that were requested. */
   readonly pages: number;

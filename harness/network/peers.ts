@@ -12,7 +12,7 @@ import {
 import { freePort } from '../net/ports.ts';
 
 /** A running program with an address on 127.0.0.1. */
-export interface Served {
+interface Served {
   readonly peer: Peer;
   readonly url: string;
 }
@@ -93,7 +93,7 @@ export async function startRelayedJetstream(file: string, home: string, relay: s
 }
 
 /** Settings of the labeler in Go. */
-export interface GoLabelerOptions {
+interface GoLabelerOptions {
   readonly did: string;
   /** Private key (secp256k1) in hexadecimal. */
   readonly privateKey: string;
@@ -104,7 +104,7 @@ export interface GoLabelerOptions {
 }
 
 /** A running labeler in Go. */
-export interface GoLabeler extends Served {
+interface GoLabeler extends Served {
   /** Address of its interface for labels, without a password. */
   readonly adminUrl: string;
 }

@@ -22,7 +22,7 @@ const publishedNames: Readonly<Record<string, string>> = {
 };
 
 /** The records of a run with which its weather is compared. */
-export interface WeatherRun {
+interface WeatherRun {
   readonly ledger: Ledger;
   readonly firehose: FirehoseWitness;
   readonly witnesses: Readonly<Record<Protocol, StreamWitness>>;

@@ -15,7 +15,7 @@ import { isObject } from '../../src/input/json-budget.ts';
 type Fields = Readonly<Record<string, unknown>>;
 
 /** An event as a Jetstream describes it in its legacy format, without the host's time and number. */
-export interface FirehoseEvent {
+interface FirehoseEvent {
   readonly did: string;
   readonly kind: 'commit' | 'identity' | 'account';
   /** Content of the event. A Jetstream puts it into a property named after the kind. */
@@ -23,7 +23,7 @@ export interface FirehoseEvent {
 }
 
 /** A frame of `com.atproto.sync.subscribeRepos`. */
-export interface FirehoseFrame {
+interface FirehoseFrame {
   /** Sequence number, or null for a frame that is not an event. */
   readonly seq: number | null;
   /** Events of the frame: one for each operation of a commit, none for a kind that is not converted. */
@@ -95,7 +95,7 @@ function readVarint(bytes: Uint8Array, at: number): { readonly value: number; re
 type Blocks = Readonly<Record<Wire, Block>>;
 
 /** Events that arrive while a Jetstream host serves them. They are numbered from 1, as a Jetstream numbers them. */
-export class FirehoseSource implements EventSource {
+class FirehoseSource implements EventSource {
   readonly species: Species[] = [];
   readonly events: FirehoseEvent[] = [];
   readonly #blocks: Blocks[] = [];

@@ -2,7 +2,7 @@ import axe from 'axe-core';
 import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core';
 
 /** A page in a browser, with the requests that it sent, and its console messages and uncaught errors. */
-export interface Opened {
+interface Opened {
   readonly page: Page;
   readonly asked: readonly string[];
   readonly complaints: readonly string[];

@@ -2,13 +2,13 @@ import { readFileSync } from 'node:fs';
 import type { Program } from '../process/program.ts';
 
 /** An element that encloses text. */
-export interface Element {
+interface Element {
   readonly tag: string;
   readonly attributes: Readonly<Record<string, string>>;
 }
 
 /** A run of text with its enclosing elements, outermost first. */
-export interface TextRun {
+interface TextRun {
   readonly text: string;
   readonly within: readonly Element[];
 }
@@ -95,7 +95,7 @@ function commandLine(pid: string): string[] {
 }
 
 /** A point of an SVG path. `isStart` is true if the point begins a new piece of the path. */
-export interface PathPoint {
+interface PathPoint {
   readonly x: number;
   readonly y: number;
   readonly isStart: boolean;

@@ -2,7 +2,7 @@ import { visible } from '../../src/web/foreign.tsx';
 import { elementsWith, textsOf } from './html.ts';
 
 /** Documents from which a page was rendered, by the names that the page's figures refer to. */
-export type Documents = Readonly<Record<string, unknown>>;
+type Documents = Readonly<Record<string, unknown>>;
 
 /**
  * Periods that are part of the names of facts, such as 24 hours in `events_24h`, or of charts. A page contains no other

@@ -7,7 +7,7 @@ import { until } from '../process/until.ts';
 import type { PostgresServer } from './server.ts';
 
 /** A running `appender.ts`. */
-export interface Appending {
+interface Appending {
   readonly process: ChildProcess;
   /** Returns the next line of output; null once the process has exited. */
   line(): Promise<string | null>;

@@ -2,7 +2,7 @@ import pg from 'pg';
 import type { PostgresServer } from './server.ts';
 
 /** A loop that changes the schema of a server and vacuums it. */
-export interface SchemaChanges {
+interface SchemaChanges {
   /** Ends the loop. Resolves with the number of rounds. Rejects if a statement failed. */
   stop(): Promise<number>;
 }

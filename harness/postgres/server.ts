@@ -56,7 +56,7 @@ export function hasPostgres(): boolean {
 }
 
 /** Options for starting a server. */
-export interface PostgresOptions {
+interface PostgresOptions {
   /** True to make commits wait for the disk; defaults to false. */
   readonly durable?: boolean;
   /** Port on 127.0.0.1, in addition to the socket. */

@@ -1,7 +1,7 @@
 import { type ArtifactSource, decodeArtifact, type Reading, type Recogniser } from '../../src/artifact/reading.ts';
 
 /** An artifact source whose bytes a test sets. All other behaviour is the program's own code. */
-export interface MemorySource<A> extends ArtifactSource<A> {
+interface MemorySource<A> extends ArtifactSource<A> {
   set(bytes: Uint8Array | null): void;
 }
 

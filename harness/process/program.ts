@@ -35,7 +35,7 @@ export interface Program {
 }
 
 /** Address of a server. */
-export interface Address {
+interface Address {
   readonly port: number;
   readonly url: string;
 }

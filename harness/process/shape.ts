@@ -2,7 +2,7 @@ import ts from 'typescript';
 import { importsIn } from './imports.ts';
 
 /** Counts about the files of `src`, without tests. */
-export interface Shape {
+interface Shape {
   readonly files: number;
   readonly lines: number;
   readonly filesUnder30Lines: number;

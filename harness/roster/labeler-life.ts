@@ -2,7 +2,7 @@ import type { Dice } from '../../sim/random.ts';
 import { day, hour, minute } from '../../src/store/time.ts';
 
 /** An outage, in microseconds since the start of a simulation. */
-export interface Outage {
+interface Outage {
   readonly from: number;
   readonly until: number;
 }

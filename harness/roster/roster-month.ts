@@ -13,14 +13,14 @@ import { drawLives } from './labeler-life.ts';
 import { SimulatedLabeler } from './simulated-labeler.ts';
 
 /** An overview, and the number of labelers that were unreachable when it was created. */
-export interface Publication {
+interface Publication {
   readonly at: Micros;
   readonly overview: Omit<RecentOverview, 'hold'>;
   readonly unreachable: number;
 }
 
 /** Result of a simulated month. */
-export interface Month {
+interface Month {
   readonly start: Micros;
   readonly labelers: readonly SimulatedLabeler[];
   /** Overviews at intervals of three hours. */

@@ -2,7 +2,7 @@ import { appendFileSync, readdirSync, readFileSync, statSync, writeFileSync } fr
 import { join } from 'node:path';
 
 /** State of a process and its store at one time. */
-export interface Sample {
+interface Sample {
   readonly atMs: number;
   readonly phase: string;
   readonly rssMegabytes: number;

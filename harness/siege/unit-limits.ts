@@ -11,7 +11,7 @@ const cgroups = '/sys/fs/cgroup';
 const heapMegabytesOfGigabyte = 560;
 
 /** Limits that the unit of the label instrument sets. */
-export interface UnitLimits {
+interface UnitLimits {
   readonly memoryBytes: number;
   readonly openFiles: number;
   readonly nodeOptions: string;

@@ -158,7 +158,7 @@ async function describeHostile(
 }
 
 /** A name server for the hostile zone, and a resolv.conf that makes a process use it. */
-export interface NameServer {
+interface NameServer {
   readonly resolvConf: string;
   readonly fired: ReadonlyMap<string, number>;
   stop(): Promise<void>;
@@ -168,7 +168,7 @@ export interface NameServer {
  * Starts a name server. Resolves with null if this user is not permitted to listen on port 53 or to replace a process's
  * /etc/resolv.conf.
  */
-export async function startNameServer(folder: string): Promise<NameServer | null> {
+async function startNameServer(folder: string): Promise<NameServer | null> {
   if (!canReplaceNameServer()) return null;
   const server = new DnsServer(hostileZone);
   const address = `127.53.${(process.pid >> 8) & 255}.${process.pid & 255 || 1}`;
@@ -186,7 +186,7 @@ export async function startNameServer(folder: string): Promise<NameServer | null
 type Answer<Kind extends HostileAnswer['kind']> = Extract<HostileAnswer, { kind: Kind }>;
 
 /** Controls the process that runs the hostile network. */
-export class Attackers {
+class Attackers {
   readonly #child: ChildProcess;
   readonly #waiting: ((answer: HostileAnswer) => void)[] = [];
 

@@ -8,7 +8,7 @@ import { type Consumer, consume } from './consumer.ts';
 export type ReadLabel = Readonly<Record<string, unknown>>;
 
 /** A frame of `subscribeLabels`. A frame that cannot be decoded has the header `unreadable` and an empty body. */
-export interface LabelFrame {
+interface LabelFrame {
   readonly header: unknown;
   readonly body: { readonly seq?: number; readonly labels?: readonly ReadLabel[] } & Record<string, unknown>;
 }
@@ -26,7 +26,7 @@ export function labelsOf(frames: readonly LabelFrame[]): { seq: number | undefin
 }
 
 /** A response to `queryLabels`. */
-export interface LabelPage {
+interface LabelPage {
   readonly status: number;
   readonly body: { readonly cursor?: string; readonly labels: readonly ReadLabel[] };
 }

@@ -29,7 +29,7 @@ export const page = {
  * A store in a separate directory for each test of a file. It has at most one writer at a time, which is closed after
  * the test.
  */
-export interface SqliteFolder {
+interface SqliteFolder {
   readonly path: string;
   open(options?: Partial<SqliteWriterOptions>): SqliteWriter;
   close(): Promise<void>;

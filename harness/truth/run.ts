@@ -25,7 +25,7 @@ import { departs, type Role } from './roles.ts';
 import { sourcesAre } from './sources.ts';
 
 /** Result of comparing an instrument's output with a network's record. */
-export interface Proof {
+interface Proof {
   readonly accepted: number;
   readonly refused: Readonly<Record<string, number>>;
   readonly gaps: number;

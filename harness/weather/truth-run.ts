@@ -35,7 +35,7 @@ const blocks: readonly CollectionName[] = ['block.create', 'block.delete'];
 const failures = ['silent collection', 'silent socket', 'refused connections'] as const;
 
 /** Result of comparing an instrument with two simulated hosts. */
-export interface WeatherProof {
+interface WeatherProof {
   readonly events: number;
   /**
    * Simulated minutes from the failure of the first host to the publication of the second host, or null if the second

@@ -17,7 +17,7 @@ import { type Kept, readArtifact, readStore, wireOf } from './weather-kept.ts';
 import { everythingKept, leaks } from './weather-leaks.ts';
 
 /** Values that the instrument reported through its telemetry. */
-export interface Told {
+interface Told {
   readonly outcomes: Record<string, number>;
   readonly causes: string[];
   readonly connections: { live: number; backfill: number };

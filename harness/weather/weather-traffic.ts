@@ -152,7 +152,7 @@ function minuteOf({ counts, observed }: Traffic, index: number): Minute {
 }
 
 /** Results of searching for silences once per hour, each time in the preceding 24 hours. */
-export interface Watch {
+interface Watch {
   /** Silences found by at least one search, keyed by collection and start. */
   readonly found: ReadonlyMap<string, Silence>;
   /** Minutes in the format that the instrument reads. */

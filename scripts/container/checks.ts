@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { Engine } from './engine.ts';
 
 /** Result of one check. */
-export interface Check {
+interface Check {
   readonly promise: string;
   readonly isKept: boolean;
   /** Finding to show if the check fails. */

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 
 /** Result of a command. */
-export interface Output {
+interface Output {
   readonly status: number;
   readonly text: string;
 }
@@ -11,7 +11,7 @@ export interface Output {
  * Runs a command and waits for its end. The output includes stderr, and is empty if `stdio` is `inherit`. Throws if the
  * command cannot be run.
  */
-export function run(command: string, args: readonly string[], stdio: 'pipe' | 'inherit' = 'pipe'): Output {
+function run(command: string, args: readonly string[], stdio: 'pipe' | 'inherit' = 'pipe'): Output {
   const { status, stdout, stderr, error } = spawnSync(command, args, {
     encoding: 'utf8',
     stdio: ['ignore', stdio, stdio],

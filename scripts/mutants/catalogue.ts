@@ -21,7 +21,7 @@ export interface Mutant {
 /**
  * Thrown if a catalogue cannot be parsed or a mutant no longer applies. The message names the mutant and the remedy.
  */
-export class CatalogueError extends Error {
+class CatalogueError extends Error {
   constructor(message: string) {
     super(message);
     this.name = 'CatalogueError';

@@ -36,7 +36,7 @@ const startsPrograms: readonly string[] = ['harness/process/program.ts', 'script
  * A generated mutant with its tests: first the unit tests, then the tests of its room in the system tier, without
  * tests that start a program.
  */
-export interface DrawnMutant {
+interface DrawnMutant {
   readonly mutant: GeneratedMutant;
   /** Test files by stage. A stage runs only if the previous stage passes. */
   readonly stages: readonly (readonly string[])[];

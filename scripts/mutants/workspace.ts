@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import type { RunRequest } from './test-runner.ts';
 
 /** A copy of the project in which one file is changed at a time. The checkout itself stays unchanged. */
-export interface Workspace {
+interface Workspace {
   /** Runs test files. Resolves with `ended` if the process exits or the run exceeds its timeout. */
   run(tests: readonly string[]): Promise<'passed' | 'failed' | 'ended'>;
   read(file: string): string;

@@ -1,5 +1,5 @@
 /** The section of one version in a changelog. */
-export interface ChangelogSection {
+interface ChangelogSection {
   /** Text that follows the version in the heading, such as the date. */
   readonly note: string;
   readonly text: string;

@@ -21,7 +21,7 @@ import { type Sbom, shippedSbom } from './sbom.ts';
 const copiedPackages: readonly string[] = [];
 
 /** Options for a release. */
-export interface ReleaseOptions {
+interface ReleaseOptions {
   /** Directory of the repository, already built. */
   readonly root: string;
   /** Directory for the files of the release. It must be empty or missing. */

@@ -4,7 +4,7 @@ import type { FileResult, RunResults } from './file-results.ts';
  * Maximum number of proof files of one run that may need a second run. Proofs depend on real time, load or chance, so
  * one may fail on a correct commit; more than this number at once is a fault of the commit or of the machine.
  */
-export const maxSecondRuns = 2;
+const maxSecondRuns = 2;
 
 /** The verdict on a run of the proof tier. */
 export interface ProofVerdict {

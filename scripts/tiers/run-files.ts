@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { type RunResults, resultsVariable } from './file-results.ts';
 
 /** Options for one run of Vitest. */
-export interface RunOptions {
+interface RunOptions {
   /** Names of the tiers. */
   readonly tiers: readonly string[];
   /** Test files of these tiers; an empty list means all of them. */

@@ -4,7 +4,7 @@ import { runFiles } from './run-files.ts';
 import { proofsThatRunAlone } from './tiers.ts';
 
 /** A run of the proof tier. */
-export interface ProofRun extends ProofVerdict {
+interface ProofRun extends ProofVerdict {
   readonly first: readonly FileResult[];
   /** Results of the files that ran a second time. */
   readonly second: readonly FileResult[];

@@ -6,7 +6,7 @@ import { type Content, copyOf } from '../forge.ts';
 import { simulateArchive, simulatedStart } from '../simulated-archive.ts';
 
 /** Kind of the finding that determines the exit code, or `intact` without findings. */
-export type Verdict = FindingKind | 'intact';
+type Verdict = FindingKind | 'intact';
 
 /** A deliberate change to an archive, and the findings that verification must report. */
 export interface Alteration {

@@ -16,7 +16,7 @@ const wire = 'jetstream.legacy';
 type KnownHours = Map<number, number>;
 
 /** State of one second: 0 is unobserved, 1 observed, and 2 later than the end of the file. */
-export type Second = 0 | 1 | 2;
+type Second = 0 | 1 | 2;
 /** Names of the states of a second. */
 export const [unobserved, observed, later]: readonly [Second, Second, Second] = [0, 1, 2];
 
@@ -25,7 +25,7 @@ const cell = (value: number | null | undefined): string => (value === null || va
 const startsOf = (day: string): number[] => Array.from({ length: 24 }, (_, hour) => Date.parse(day) + hour * hourMs);
 
 /** Returns the state of each second of an hour according to a file that was written at `madeAt`. */
-export function secondsOf(start: number, madeAt: number, gaps: readonly SimulatedGap[]): Second[] {
+function secondsOf(start: number, madeAt: number, gaps: readonly SimulatedGap[]): Second[] {
   const through = Math.floor((madeAt - minuteMs) / minuteMs) * minuteMs;
   const near = gaps.filter((gap) => gap.start < start + hourMs && gap.end > start);
   const known = near.filter((gap) => (gap.knownAt ?? gap.start) <= madeAt);

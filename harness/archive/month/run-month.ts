@@ -25,7 +25,7 @@ const maxCalls = 4;
  * Outcome of the last request for a fact in one hour: the HTTP status, `unreachable` if there was no response, or
  * `withheld` if the body contained an identity.
  */
-export type Outcome = number | 'unreachable' | 'withheld';
+type Outcome = number | 'unreachable' | 'withheld';
 
 /** The archive of a month, together with the oracle and the record of the simulated service. */
 export interface SimulatedMonth {

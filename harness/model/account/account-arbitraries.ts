@@ -22,7 +22,7 @@ export interface Query {
   readonly zone: 'Z' | '+00:00' | '+05:30' | '-08:00';
 }
 
-export type Interval =
+type Interval =
   | { readonly kind: 'none' | '7' | '30' }
   /**
    * Interval between two bounds. A bound lies at an offset in microseconds from its anchor, such as a row or the edge
@@ -51,20 +51,13 @@ export const faults = {
   'a long value': 'invalid_filter',
   'an unknown parameter': 'unknown_parameter',
 } as const;
-export type Fault = keyof typeof faults;
+type Fault = keyof typeof faults;
 
 /**
  * Request that uses the cursor of the first response. `page` and `download` request the account page instead of an
  * export.
  */
-export type FollowUp =
-  | 'nothing'
-  | 'first page'
-  | 'all pages'
-  | 'altered cursor'
-  | 'cursor and more'
-  | 'page'
-  | 'download';
+type FollowUp = 'nothing' | 'first page' | 'all pages' | 'altered cursor' | 'cursor and more' | 'page' | 'download';
 
 const bound: fc.Arbitrary<Bound> = fc.record({
   anchor: fc.constantFrom<Bound['anchor'][]>(

@@ -254,7 +254,7 @@ function byDid(items: readonly Body[]): Body[] {
 }
 
 /** Converts a timestamp with six decimals to microseconds since 1970. */
-export function microsOf(text: string): number {
+function microsOf(text: string): number {
   return Date.parse(`${text.slice(0, 23)}Z`) * 1000 + Number(text.slice(23, 26));
 }
 

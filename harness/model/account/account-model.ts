@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 /** A model of the account view, derived from the contract. It works on plain arrays of rows, gaps and labelers. */
 
 /** Time in microseconds since 1970. */
-export type At = number;
+type At = number;
 
 export interface Span {
   readonly start: At;
@@ -63,7 +63,7 @@ const day = 1440 * minute;
 const tolerance = 10 * minute;
 
 /** Returns the interval that is available at `now`: the last 30 days, limited to retained data and to the epoch. */
-export function availableAt(world: AccountWorld, now: At): Span {
+function availableAt(world: AccountWorld, now: At): Span {
   return { start: Math.max(world.floor, world.startedAt, now - 30 * day), end: now };
 }
 
@@ -78,7 +78,7 @@ export function rowsIn(world: AccountWorld, account: string, { start, end }: Spa
   return world.rows.filter((row) => row.account === account && row.observedAt >= start && row.observedAt < end);
 }
 
-export function targetKind({ uri, account }: ModelRow): string {
+function targetKind({ uri, account }: ModelRow): string {
   if (uri === account) return 'account';
   return uri.startsWith(`at://${account}/app.bsky.feed.post/`) ? 'post' : 'record';
 }
@@ -114,7 +114,7 @@ export function sixDecimals(at: At): string {
 }
 
 /** Expected coverage of an interval. The same rule applies to pages and exports. Timestamps are in microseconds. */
-export interface ExpectedCoverage {
+interface ExpectedCoverage {
   readonly status: string;
   readonly observedThrough: At;
   readonly coveredThrough: At;
@@ -211,7 +211,7 @@ export function digestChain(manifest: unknown, rows: readonly unknown[]): string
  * Formats a value as canonical JSON (RFC 8785): keys sorted by UTF-16 code units, no white space, strings and numbers
  * as in ECMAScript.
  */
-export function canonical(value: unknown): string {
+function canonical(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
   const members = Object.entries(value).filter(([, member]) => member !== undefined);

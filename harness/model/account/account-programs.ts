@@ -15,7 +15,7 @@ export interface AccountBounds {
 }
 
 /** Status and body of a response. */
-export interface AccountAnswer {
+interface AccountAnswer {
   readonly status: number;
   readonly text: string;
 }

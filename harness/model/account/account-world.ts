@@ -24,7 +24,7 @@ export const values = ['spam', '!hide', 'größe', 'a b', 'never-said'];
 const verdicts: SignatureVerdict[] = ['verified', 'invalid', 'unsigned', 'unverified'];
 
 /** Returns a seeded generator of integers below a bound. */
-export function numbers(seed: number): (below: number) => number {
+function numbers(seed: number): (below: number) => number {
   let state = seed >>> 0 || 1;
   return (below) => {
     state ^= state << 13;
@@ -34,7 +34,7 @@ export function numbers(seed: number): (below: number) => number {
   };
 }
 
-export interface HistoryOptions {
+interface HistoryOptions {
   readonly folder: string;
   readonly seed: number;
   /** Age of the store, in days. */

@@ -70,7 +70,7 @@ export function shareRange(
 }
 
 /** Returns the total length of the intervals' union within `part`, in microseconds. */
-export function covered(intervals: readonly Interval[], part: Interval): number {
+function covered(intervals: readonly Interval[], part: Interval): number {
   let sum = 0;
   let through: number = part.start;
   for (const { start, end } of intervals.toSorted((a, b) => a.start - b.start)) {

@@ -56,14 +56,14 @@ export interface ExpectedLabeler {
  * Expected number of rows by verdict. `verified` includes rows verified with an earlier key: the key in use depends on
  * when a row was read.
  */
-export interface ExpectedSignatures {
+interface ExpectedSignatures {
   readonly verified: number;
   readonly invalid: number;
   readonly unsigned: number;
 }
 
 /** Data from which the expected documents are derived. */
-export interface OracleInput {
+interface OracleInput {
   readonly sim: Sim;
   readonly course: Course;
   readonly moment: Moment;

@@ -10,7 +10,7 @@ import type { LabelersSet } from './read-set.ts';
 import { publishedForm } from './values.ts';
 
 /** Input for a labelers artifact that is generated from the oracle instead of by the instrument. */
-export interface MadeInput {
+interface MadeInput {
   readonly sim: Sim;
   readonly course: Course;
   readonly expected: ReadonlyMap<string, ExpectedLabeler>;

@@ -40,7 +40,7 @@ export async function labelersMatch(
 }
 
 /** Returns all differences between an artifact and the network's record. */
-export function setProblems(set: LabelersSet, sim: Sim, course: Course, moment: Moment): string[] {
+function setProblems(set: LabelersSet, sim: Sim, course: Course, moment: Moment): string[] {
   const now = parseTimestamp(set.header.generated_at) ?? micros(0);
   const expected = expectedLabelers({ sim, course, moment, now, confirms: isConfirmed });
   // While labels are still arriving, only the states and sums can be compared.

@@ -24,7 +24,7 @@ export interface AcceptedRow {
 const harmless: ReadonlySet<string> = new Set(['pre_epoch', 'late', 'space_uri']);
 
 /** Accepted labels of one labeler. */
-export interface AcceptedRows {
+interface AcceptedRows {
   /** Labels without repeats, in order of emission. */
   readonly rows: readonly AcceptedRow[];
   /** Number of labels that count as repeats. */

@@ -9,7 +9,7 @@ const valueSyntax = /^!?[a-z-]{1,100}$/;
 const minPublished = 5;
 
 /** Days on which a labeler started and stopped declaring a value. */
-export interface ExpectedDefinition {
+interface ExpectedDefinition {
   /**
    * Day of the first record that declares the value. Null if this is the labeler's first record: the published day is
    * then the day on which the instrument first read a record.
@@ -73,7 +73,7 @@ function expectedDefinition(value: string, records: Labeler['records']): Expecte
 type Published = number | typeof fewerThanFive | null;
 
 /** A published count and the true number of events. */
-export interface PublishedCount {
+interface PublishedCount {
   readonly name: string;
   readonly published: Published;
   readonly events: number;

@@ -28,10 +28,11 @@ async function reading(
   page: NonNullable<LabelScript['page']>,
   first: Rows,
   timings: LabelScript['timings'] = {},
+  waiting: LabelScript['wait'] = wait,
 ): Promise<{ observed: LabelReader; stream: ScriptedStream }> {
   let live: ScriptedStream | null = null;
   const observed = await labelReader({
-    ...{ page, timings, days: 1 },
+    ...{ page, timings, wait: waiting, days: 1 },
     connected: (stream) => {
       // Samples of a stream have connections of their own.
       live ??= stream;
@@ -178,22 +179,52 @@ test('information of an unknown name is no hole', async () => {
   expect(observed.quirks).toContain('unknown_frame');
 });
 
+/** A wait of the reader for silence, which the test ends. */
+interface Silence {
+  readonly signal: AbortSignal;
+  readonly end: () => void;
+}
+
 describe('a stream without new labels', () => {
   // The pages of a hole are requested later than those that confirm the silence.
-  const timings = { confirmMs: 100, resumeMs: 60_000 };
-  test.each<[string, (stream: ScriptedStream) => void]>([
-    ['messages of an unknown type', ({ raw }) => raw(Buffer.from(garbageFrames['unknown type'] as Uint8Array))],
-    ['information', ({ raw }) => raw(infoFrame('Hello', 'still here'))],
-    ['frames without labels', ({ send }) => send(3)],
-    ['a known label again', ({ send }) => send(2, row(2))],
-  ])('is confirmed by pages although %s arrive all the time', async (_, sends) => {
+  const timings = { confirmMs: 3_600_000, resumeMs: 60_000 };
+  /** Number of times that the messages are sent during one silence. */
+  const times = 5;
+  test.each<[string, number, (stream: ScriptedStream) => void]>([
+    ['messages of an unknown type', 1, ({ raw }) => raw(Buffer.from(garbageFrames['unknown type'] as Uint8Array))],
+    ['information', 1, ({ raw }) => raw(infoFrame('Hello', 'still here'))],
+    ['frames without labels', 0, ({ send }) => send(3)],
+    ['a known label again', 0, ({ send }) => send(2, row(2))],
+  ])('is confirmed by pages although %s arrive all the time', async (_, quirks, sends) => {
     const all = rowsUpTo(2);
-    const { observed, stream } = await reading((cursor, limit) => pagesOf(all, cursor, limit), all, timings);
-    stream.send(2, row(2));
-    const sending = setInterval(() => sends(stream), 20);
-    all.push({ n: 3, label: row(3) });
-    await until('the row of the pages is stored', () => observed.stored.has('v3')).finally(() =>
-      clearInterval(sending),
+    let silence: Silence | null = null;
+    const { observed, stream } = await reading(
+      (cursor, limit) => pagesOf(all, cursor, limit),
+      all,
+      timings,
+      (ms, signal) => {
+        if (ms !== timings.confirmMs) return wait(ms, signal);
+        const { promise, resolve } = Promise.withResolvers<void>();
+        silence = { signal, end: resolve };
+        signal.addEventListener('abort', () => resolve());
+        return promise;
+      },
     );
+    stream.send(2, row(2));
+    const unknown = (): number => observed.quirks.filter((quirk) => quirk === 'unknown_frame').length;
+    /** Waits until the reader has read everything that was sent before. */
+    const isRead = async (seen: number): Promise<void> => {
+      stream.raw(infoFrame('Hello', 'the last message'));
+      await until('the last message is read', () => unknown() === seen + 1);
+    };
+    await isRead(0);
+    await until('the silence has begun', () => silence !== null);
+    const begun = silence as unknown as Silence;
+    all.push({ n: 3, label: row(3) });
+    for (let sent = 0; sent < times; sent += 1) sends(stream);
+    await isRead(1 + times * quirks);
+    expect(begun.signal.aborted).toBe(false);
+    begun.end();
+    await until('the row of the pages is stored', () => observed.stored.has('v3'));
   });
 });

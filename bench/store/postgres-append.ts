@@ -1,8 +1,9 @@
 /**
  * Compares how two builds append the same rows to PostgreSQL: `node bench/store/postgres-append.ts --base DIR
- * [--rows 300000] [--batch 500] [--out FILE]`. `DIR` is another checkout of this project, with its dependencies.
+ * [--rows 300000] [--batch 500] [--ahead 1] [--out FILE]`. `DIR` is another checkout of this project, with its dependencies.
  *
- * Each build has a server of its own, whose commits wait for the disk; the builds take turns batch by batch. Client and
+ * Each build has a server of its own, whose commits wait for the disk; the builds take turns, 16 batches at a time. Up to
+ * `--ahead` batches are appended before the first of them is committed. Client and
  * servers share the processors, so that processor time is measured in addition to the time that passed. Prints the figures of
  * both builds and their ratio, and the bytes per row of each relation of this build.
  */
@@ -12,7 +13,7 @@ import { parseArgs } from 'node:util';
 import pg from 'pg';
 import { type PostgresServer, startPostgres } from '../../harness/postgres/server.ts';
 import { packageRoot } from '../../src/main/command.ts';
-import type { StoreWriter } from '../../src/store/port.ts';
+import type { Batch, StoreWriter } from '../../src/store/port.ts';
 import { dayFromName, dayStart, micros } from '../../src/store/time.ts';
 import { processTree } from '../process-tree.ts';
 import { labelOf, planDay } from '../store-traffic.ts';
@@ -22,10 +23,12 @@ const { values } = parseArgs({
     base: { type: 'string' },
     rows: { type: 'string', default: '300000' },
     batch: { type: 'string', default: '500' },
+    ahead: { type: 'string', default: '1' },
     out: { type: 'string' },
   },
 });
-const [rows, batchRows] = [Number(values.rows), Number(values.batch)];
+const [rows, batchRows, ahead] = [Number(values.rows), Number(values.batch), Number(values.ahead)];
+const turnRows = 16 * batchRows;
 const day = dayFromName('2026-11-17') ?? 0;
 const schema = 'bench';
 
@@ -35,6 +38,7 @@ interface Run {
   readonly server: PostgresServer;
   readonly store: StoreWriter;
   readonly waits: number[];
+  tookMs: number;
   clientCpuMs: number;
 }
 
@@ -44,17 +48,30 @@ async function start(name: string, folder: string): Promise<Run> {
   const { openStoreWriter } = (await import(join(resolve(folder), 'src/store/open.ts'))) as OpenModule;
   const server = await startPostgres({ durable: true });
   const store = await openStoreWriter(server.url(schema), { at: dayStart(day) });
-  return { name, server, store, waits: [], clientCpuMs: 0 };
+  return { name, server, store, waits: [], tookMs: 0, clientCpuMs: 0 };
 }
 
-async function append(run: Run, row: number, end: number): Promise<void> {
+function batchOf(row: number, end: number): Batch {
   const observations = Array.from({ length: end - row }, (_, i) => labelOf(plan, row + i));
   const at = dayStart(day) + (plan.offsets[row] ?? 0);
   const positions = [{ source: 'did:web:mod.example', endpoint: 'wss://mod.example', value: String(at) }];
+  return { at: micros(at), observations, refusals: [], positions };
+}
+
+/** Appends the rows of one turn. */
+async function append(run: Run, row: number, end: number): Promise<void> {
+  const batches: Batch[] = [];
+  for (let at = row; at < end; at += batchRows) batches.push(batchOf(at, Math.min(end, at + batchRows)));
   const cpu = process.cpuUsage();
   const started = performance.now();
-  await run.store.append({ at: micros(at), observations, refusals: [], positions });
-  run.waits.push(performance.now() - started);
+  const inProgress: Promise<void>[] = [];
+  for (const batch of batches) {
+    if (inProgress.length >= ahead) await inProgress.shift();
+    const begun = performance.now();
+    inProgress.push(run.store.append(batch).then(() => void run.waits.push(performance.now() - begun)));
+  }
+  await Promise.all(inProgress);
+  run.tookMs += performance.now() - started;
   const { user, system } = process.cpuUsage(cpu);
   run.clientCpuMs += (user + system) / 1000;
 }
@@ -90,13 +107,12 @@ async function relationsOf({ server }: Run): Promise<{ relations: Relation[]; lo
 }
 
 async function figuresOf(run: Run, before: { cpu: number; log: number }): Promise<Record<string, number>> {
-  const took = run.waits.reduce((sum, wait) => sum + wait, 0);
   const sorted = run.waits.toSorted((a, b) => a - b);
   const serverMs = serverCpuMs(run) - before.cpu;
   const { relations, logBytes } = await relationsOf(run);
   const bytes = relations.reduce((sum, relation) => sum + relation.bytes, 0);
   return {
-    'rows per second': (rows / took) * 1000,
+    'rows per second': (rows / run.tookMs) * 1000,
     'median of a batch, ms': sorted[Math.floor(sorted.length / 2)] ?? 0,
     'p99 of a batch, ms': sorted[Math.floor(sorted.length * 0.99)] ?? 0,
     'processor time of the client per row, us': (run.clientCpuMs / rows) * 1000,
@@ -113,10 +129,10 @@ if (values.base !== undefined) runs.unshift(await start('base', values.base));
 const before = await Promise.all(
   runs.map(async (run) => ({ cpu: serverCpuMs(run), log: (await relationsOf(run)).logBytes })),
 );
-for (let row = 0; row < rows; row += batchRows) {
-  // The first of a pair meets a colder cache, so that the order changes with each batch.
-  const turns = (row / batchRows) % 2 === 0 ? runs : runs.toReversed();
-  for (const run of turns) await append(run, row, Math.min(rows, row + batchRows));
+for (let row = 0; row < rows; row += turnRows) {
+  // The first of a pair meets a colder cache, so that the order changes with each turn.
+  const turns = (row / turnRows) % 2 === 0 ? runs : runs.toReversed();
+  for (const run of turns) await append(run, row, Math.min(rows, row + turnRows));
 }
 const figures: Record<string, Record<string, number>> = {};
 for (const [i, run] of runs.entries()) {

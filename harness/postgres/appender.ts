@@ -1,7 +1,7 @@
 /**
  * Appends to a store in PostgreSQL until it is killed: `appender.ts URL LEASE_MS`. Prints `open N` with the number of
- * the next label. Continues from the stored position, sends half of each batch a second time, and prints `ack N` when
- * all labels before N are stored. Retries after a transient error. Prints `refused CODE` and exits if the store refuses
+ * the next label. Continues from the stored position, sends half of each batch a second time, without waiting for the
+ * first batch of three, and prints `ack N` when all labels before N are stored. Retries after a transient error. Prints `refused CODE` and exits if the store refuses
  * a batch. The simulated clock runs fast, so that days begin, are sealed and are dropped.
  */
 import { writeSync } from 'node:fs';
@@ -24,20 +24,27 @@ let next = Number(position?.value ?? 0);
 let at: number = (await store.heartbeat()) ?? firstInstant;
 writeSync(1, `open ${next}\n`);
 
-/** Appends the next batch, and occasionally runs the store's upkeep. */
-async function step(): Promise<void> {
-  await store.beat(micros(at));
-  // Send half of each batch again, as a source does after a lost acknowledgement.
-  const start = Math.max(0, next - rowsOfBatch / 2);
-  const end = start + rowsOfBatch;
+/** Appends the batch with the labels before `end`. Half of them were sent before, as after a lost acknowledgement. */
+async function append(end: number): Promise<void> {
   await store.append({
     at: micros(at),
-    observations: batchFrom(start),
+    observations: batchFrom(end - rowsOfBatch),
     refusals: [{ source, reason: 'late', count: 1 }],
     positions: [{ source, endpoint: 'wss://e.example', value: String(end) }],
   });
   next = end;
   writeSync(1, `ack ${next}\n`);
+}
+
+/** Appends the next three batches, and occasionally runs the store's upkeep. */
+async function step(): Promise<void> {
+  await store.beat(micros(at));
+  const end = Math.max(0, next - rowsOfBatch / 2) + rowsOfBatch;
+  const first = append(end);
+  // The store has begun the commit of the first batch, and then commits the others together.
+  await new Promise(setImmediate);
+  const outcomes = await Promise.allSettled([first, append(end + rowsOfBatch / 2), append(end + rowsOfBatch)]);
+  for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
   at += hour;
   if ((next / rowsOfBatch) % 10 === 0) await store.maintain(micros(at));
 }

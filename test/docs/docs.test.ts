@@ -26,7 +26,7 @@ import { chartNames } from '../../src/facts/embeds/chart-documents.tsx';
 import { labelerRoutes } from '../../src/facts/labelers/publication.ts';
 import { families } from '../../src/facts/metrics/fact-metrics.ts';
 import { sampleName } from '../../src/facts/metrics/open-metrics.ts';
-import { pauseReasons } from '../../src/labels/ingest/acceptance.ts';
+import { pauseReasons } from '../../src/labels/ingest/ports.ts';
 import { checkExitCodes } from '../../src/main/check/check.ts';
 import { commands } from '../../src/main/commands.ts';
 import { exportExitCodes } from '../../src/main/export/export.ts';

@@ -2,7 +2,7 @@ import type { Micros } from '../../contract/timestamp.ts';
 import type { Log } from '../../ops/log.ts';
 import { hour, micros } from '../../store/time.ts';
 import { type Clocks, wait, watchClock } from '../clock/clock.ts';
-import type { PreconditionCheck } from '../ingest/acceptance.ts';
+import type { PreconditionCheck } from '../ingest/ports.ts';
 import { type DiskBudget, type DiskLimits, readDisk } from '../shares/disk-budget.ts';
 import type { Telemetry } from '../shares/telemetry.ts';
 

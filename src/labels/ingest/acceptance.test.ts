@@ -7,8 +7,9 @@ import { day, hour, type Interval, micros, second } from '../../store/time.ts';
 import { watchPreconditions } from '../assembly/preconditions.ts';
 import { wait } from '../clock/clock.ts';
 import { noTelemetry } from '../shares/telemetry.ts';
-import { type AcceptanceOptions, ClockChanged, maxFinalGroups, PageAcceptance } from './acceptance.ts';
+import { ClockChanged, maxFinalGroups, minBytesAhead, PageAcceptance } from './acceptance.ts';
 import type { AcceptedPage } from './accepted-page.ts';
+import type { AcceptanceOptions } from './ports.ts';
 
 const disk = { folder: '', minFreeBytes: 0, maxDailyBytes: 1, isDerived: true, windowDays: 30 };
 
@@ -100,6 +101,82 @@ test('a stop does not wait for pages that a pause delays', async () => {
     groups: 0,
     results: Array.from({ length: 3 }, () => 'Error: stopped'),
   });
+});
+
+/** Runs an acceptance whose store answers only on request. Returns the first endpoint of each appended batch. */
+function answering() {
+  const appended: string[] = [];
+  const answers: ((error?: StoreError) => void)[] = [];
+  const ends = new AbortController();
+  const acceptance = pausedAcceptance({
+    checkPreconditions: () => ({ pause: null, gap: null, since: null }),
+    wait: () => Promise.resolve(),
+    store: {
+      append: ({ positions }) => {
+        appended.push(positions[0]?.endpoint ?? '');
+        const result = { accepted: 0, duplicates: [], first: null, last: null };
+        return new Promise((resolve, reject) => answers.push((error) => (error ? reject(error) : resolve(result))));
+      },
+      recordGap: () => Promise.resolve(),
+    },
+  });
+  const done: string[] = [];
+  /** Queues a page whose positions have about `bytes` bytes. */
+  const accept = (endpoint: string, bytes: number): void => {
+    const positions = [{ source: page.source, endpoint: endpoint.padEnd(bytes / 3, '.'), value: null }];
+    void acceptance.accept({ ...page, positions }).then(() => done.push(endpoint));
+  };
+  const turns = async (): Promise<void> => {
+    for (let i = 0; i < 20; i++) await new Promise(setImmediate);
+  };
+  const running = acceptance.run(ends.signal);
+  const stop = async (): Promise<void> => {
+    ends.abort();
+    for (const answer of answers) answer();
+    await running;
+  };
+  return { accept, answers, done, turns, stop, names: () => appended.map((name) => name.replaceAll('.', '')) };
+}
+
+test('under load, the store prepares the next group while it commits one, and has at most two groups', async () => {
+  const { accept, answers, done, turns, stop, names } = answering();
+  // Each page fills a group.
+  for (const name of ['a', 'b', 'c', 'd']) accept(name, 8 * minBytesAhead);
+  await turns();
+  expect([names(), done]).toEqual([['a', 'b'], []]);
+  answers[0]?.();
+  await turns();
+  expect([names(), done]).toEqual([['a', 'b', 'c'], ['a']]);
+  // A group that the store rejects temporarily is committed again, after the group in progress.
+  answers[1]?.(new StoreError('disk_full', 'the disk is full'));
+  answers[2]?.();
+  await turns();
+  expect([names(), done]).toEqual([
+    ['a', 'b', 'c', 'b', 'd'],
+    ['a', 'c'],
+  ]);
+  answers[3]?.();
+  await turns();
+  expect([names(), done]).toEqual([
+    ['a', 'b', 'c', 'b', 'd'],
+    ['a', 'c', 'b'],
+  ]);
+  await stop();
+});
+
+test('without load, pages that arrive during a commit share the next one', async () => {
+  const { accept, answers, turns, stop, names } = answering();
+  accept('a', 30);
+  await turns();
+  accept('b', 30);
+  await turns();
+  accept('c', 30);
+  await turns();
+  expect(names()).toEqual(['a']);
+  answers[0]?.();
+  await turns();
+  expect(names()).toEqual(['a', 'b']);
+  await stop();
 });
 
 /** Returns the breaks after three commits of a store whose `append` runs `block`. */

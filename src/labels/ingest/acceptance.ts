@@ -1,15 +1,13 @@
 import type { Micros } from '../../contract/timestamp.ts';
 import type { GapReason } from '../../contract/vocabulary.ts';
-import type { Log } from '../../ops/log.ts';
 import { threadCpuMs, threadIdleMs } from '../../ops/process.ts';
 import { StoreError } from '../../store/errors.ts';
-import { labelBytes } from '../../store/label.ts';
-import { type AppendResult, type Batch, maxBatchRows, type StoredGap, type StoreWriter } from '../../store/port.ts';
-import { type Interval, micros } from '../../store/time.ts';
+import { type AppendResult, maxBatchRows, type StoredGap } from '../../store/port.ts';
+import { micros } from '../../store/time.ts';
 import { FairQueue } from '../shares/fair-queue.ts';
-import { priorityWeights, type ShareKey } from '../shares/shares.ts';
-import type { Telemetry } from '../shares/telemetry.ts';
-import type { AcceptedPage } from './accepted-page.ts';
+import { priorityWeights } from '../shares/shares.ts';
+import { type AcceptedPage, batchOf, pageBytes } from './accepted-page.ts';
+import type { AcceptanceOptions, PauseReason } from './ports.ts';
 
 /**
  * Thrown for a page that was judged before the clock was set or confirmed, or before a takeover. The caller must judge
@@ -22,55 +20,10 @@ export class ClockChanged extends Error {
   }
 }
 
-/** All reasons for a pause of acceptance. */
-export const pauseReasons = [
-  'wal_full',
-  'disk_full',
-  'clock_behind',
-  'busy',
-  'unreachable',
-  'clock_doubtful',
-  'disk_low',
-] as const;
-/** Reason for a pause of acceptance. */
-type PauseReason = (typeof pauseReasons)[number];
-
-/** Result of one check of the preconditions outside the store. */
-export interface PreconditionCheck {
-  readonly pause: PauseReason | null;
-  /** Interval that the clock skipped or repeated since the last check, or null. */
-  readonly gap: Interval | null;
-  /**
-   * Start of a pause that a clock step causes: the end of the step, even if no label has arrived since. Null if no
-   * clock step made the clock doubtful.
-   */
-  readonly since: Micros | null;
-}
-
-/** Dependencies of `PageAcceptance`. */
-export interface AcceptanceOptions {
-  readonly store: Pick<StoreWriter, 'append' | 'recordGap'>;
-  /** Returns the share that a source's page counts against. */
-  readonly shareOf: (source: string) => ShareKey;
-  /** Makes the pending gaps of the given sources durable. Resolves before the pages of the sources are committed. */
-  readonly flushGaps: (sources: ReadonlySet<string>) => Promise<void>;
-  /** Charges a source for the processor time of writing its page, in milliseconds. */
-  readonly charge: (source: string, cpuMs: number) => void;
-  readonly clock: () => Micros;
-  /** Checks the preconditions outside the store; called before each commit. */
-  readonly checkPreconditions: () => PreconditionCheck;
-  readonly clockGeneration: () => number;
-  /** Resolves after `ms` milliseconds; settles immediately when the signal aborts. */
-  readonly wait: (ms: number, signal: AbortSignal) => Promise<void>;
-  readonly retryMs: number;
-  readonly log: Log;
-  readonly telemetry: Telemetry;
-  /** Called when the store cannot be trusted; the instrument must stop. */
-  readonly fatal: (error: unknown) => void;
-}
-
 interface Queued {
   readonly page: AcceptedPage;
+  /** Cost of committing the page, in bytes. */
+  readonly cost: number;
   readonly done: (stored: number) => void;
   readonly failed: (error: unknown) => void;
 }
@@ -85,6 +38,13 @@ const pageOverheadBytes = 2_000;
  * larger.
  */
 const groupBytes = 2 * 1024 * 1024;
+/** Maximum number of groups that the store has at the same time: one that it commits, and one that it prepares. */
+const maxInProgress = 2;
+/**
+ * Minimum cost of the queued pages for which the store gets a group while it commits another one. Fewer pages wait, so
+ * that they share a commit with the pages that arrive meanwhile.
+ */
+export const minBytesAhead = groupBytes / 8;
 /** A break follows a commit that blocks the event loop for at least this time, in milliseconds. */
 const minBlockedMs = 100;
 /**
@@ -99,16 +59,36 @@ const maxBreakMs = 1_000;
  */
 export const maxFinalGroups = 4;
 
+/** A group that the store has got. */
+interface InProgress {
+  readonly group: readonly Queued[];
+  /** Time and processor time at the begin, in milliseconds. */
+  readonly begun: number;
+  readonly cpuBegun: number;
+  /** Time for which the call blocked the event loop without using the processor, in milliseconds. */
+  readonly blockedMs: number;
+  /** Resolves once the store has answered. */
+  readonly ended: Promise<void>;
+  /** Answer of the store, or null before it. */
+  answer: { readonly result: AppendResult } | { readonly error: unknown } | null;
+}
+
 /**
  * Commits the pages of all sources. Each reader queues at most one page at a time and waits for its commit, so the
- * number of sources bounds the queue. Pages are taken in fair order of their cost, and committed in groups; no page is
- * divided.
+ * number of sources bounds the queue, and no two groups in progress contain the same source. Pages are taken in fair
+ * order of their cost, and committed in groups; no page is divided.
  */
 export class PageAcceptance {
   readonly #options: AcceptanceOptions;
   readonly #queue = new FairQueue<Queued>(priorityWeights);
-  /** Group of pages that the store rejected temporarily; this group is committed next. */
-  #held: readonly Queued[] = [];
+  /** Cost of the queued pages, in bytes. */
+  #queuedBytes = 0;
+  /** Groups of pages that the store rejected temporarily; these groups are committed next. */
+  #held: (readonly Queued[])[] = [];
+  /** Groups that the store has got, in the order of the calls. */
+  readonly #inProgress: InProgress[] = [];
+  /** Processor time of the thread at the last charge, in milliseconds. */
+  #chargedMs = 0;
   #paused: { readonly reason: PauseReason; readonly since: Micros } | null = null;
   /** Gaps that are not yet written, because a full disk also rejects gaps. */
   #pendingGaps: StoredGap[] = [];
@@ -136,7 +116,8 @@ export class PageAcceptance {
     if (this.#isClosed) throw new Error('stopped');
     return new Promise<number>((done, failed) => {
       const cost = pageBytes(page) + pageOverheadBytes;
-      this.#queue.push(this.#options.shareOf(page.source), { page, done, failed }, cost);
+      this.#queue.push(this.#options.shareOf(page.source), { page, cost, done, failed }, cost);
+      this.#queuedBytes += cost;
       this.#wake?.();
     });
   }
@@ -166,58 +147,95 @@ export class PageAcceptance {
     const wake = (): void => this.#wake?.();
     signal.addEventListener('abort', wake);
     while (!signal.aborted && this.#groupsLeft > 0 && !(this.#isClosed && this.#isEmpty)) {
-      if (this.#isEmpty) {
-        await new Promise<void>((resolve) => {
-          this.#wake = resolve;
-        });
-        this.#wake = null;
-        // Pages that arrive in the same turn of the event loop share the commit.
-        await new Promise(setImmediate);
-        continue;
-      }
-      await this.#commitNext(signal);
-      this.#groupsLeft -= 1;
+      if (this.#mayBegin) {
+        await this.#beginNext(signal);
+        this.#groupsLeft -= 1;
+      } else if (await this.#hasEnded()) await this.#endFirst(signal);
     }
     signal.removeEventListener('abort', wake);
     this.#groupsLeft = 0;
-    for (const { failed } of [...this.#takeHeld(), ...this.#queue.drain()]) failed(new Error('stopped'));
+    await this.#endAll(signal);
+    for (const { failed } of [...this.#held.splice(0).flat(), ...this.#queue.drain()]) failed(new Error('stopped'));
   }
 
-  async #commitNext(signal: AbortSignal): Promise<void> {
-    const { clock, checkPreconditions, store, telemetry, fatal, flushGaps } = this.#options;
+  /** True if the store can get a group now. While it commits one, it gets another only under load. */
+  get #mayBegin(): boolean {
+    if (this.#isEmpty) return false;
+    const [first] = this.#inProgress;
+    if (first === undefined) return true;
+    const isReady = first.answer === null && this.#paused === null && this.#held.length === 0;
+    return isReady && this.#inProgress.length < maxInProgress && this.#queuedBytes >= minBytesAhead;
+  }
+
+  /** Waits until the first group in progress has ended, a page is queued, or `run` must end. True in the first case. */
+  async #hasEnded(): Promise<boolean> {
+    const [first] = this.#inProgress;
+    const woken = new Promise<void>((resolve) => {
+      this.#wake = resolve;
+    });
+    await (first === undefined ? woken : Promise.race([first.ended, woken]));
+    this.#wake = null;
+    if (first !== undefined && first.answer !== null) return true;
+    // Pages that arrive in the same turn of the event loop share the commit.
+    await new Promise(setImmediate);
+    return false;
+  }
+
+  /** Passes the next group to the store. */
+  async #beginNext(signal: AbortSignal): Promise<void> {
+    const { clock, checkPreconditions, store, flushGaps } = this.#options;
     const { pause, gap, since } = checkPreconditions();
     if (gap) this.#pendingGaps.push({ source: null, ...gap, reason: 'ingest_paused' });
     if (pause) {
+      await this.#endAll(signal);
       await this.#pause(pause, signal, since);
       return;
     }
     this.#returnStalePages();
     const group = this.#takeGroup();
     if (group.length === 0) return;
-    const begun = performance.now();
-    const cpuBegun = threadCpuMs();
-    let blockedMs = 0;
-    let result: AppendResult;
+    const [begun, cpuBegun] = [performance.now(), threadCpuMs()];
     try {
       await this.#writePendingGaps();
       await flushGaps(new Set(group.map(({ page }) => page.source)));
       if (this.#holdsStale(group)) return;
       const idleBefore = threadIdleMs();
-      const appending = store.append(batchOf(clock(), group));
-      blockedMs = threadIdleMs() - idleBefore;
-      result = await appending;
+      const appending = store.append(batchOf(clock(), pagesOf(group)));
+      const ended = appending.then(
+        (result) => void (one.answer = { result }),
+        (error: unknown) => void (one.answer = { error }),
+      );
+      const one: InProgress = { group, begun, cpuBegun, blockedMs: threadIdleMs() - idleBefore, ended, answer: null };
+      this.#inProgress.push(one);
+      // A store that commits within the call has answered before the next turn of the event loop.
+      await Promise.race([ended, new Promise(setImmediate)]);
     } catch (error) {
-      if (error instanceof StoreError && error.retry) {
-        this.#held = group;
-        await this.#pause(error.code as PauseReason, signal);
-        return;
-      }
-      for (const { failed } of group) failed(error);
-      fatal(error);
+      await this.#endAll(signal);
+      await this.#reject(group, error, signal);
+    }
+  }
+
+  async #endAll(signal: AbortSignal): Promise<void> {
+    while (this.#inProgress.length > 0) await this.#endFirst(signal);
+  }
+
+  /** Waits for the answer of the store to the first group in progress, and settles the pages of the group. */
+  async #endFirst(signal: AbortSignal): Promise<void> {
+    const [first] = this.#inProgress;
+    if (first === undefined) return;
+    await first.ended;
+    this.#inProgress.shift();
+    const { group, begun, cpuBegun, blockedMs, answer } = first;
+    if (answer === null || 'error' in answer) {
+      await this.#reject(group, answer?.error, signal);
       return;
     }
-    telemetry.committed(result.accepted, result.duplicates.length, performance.now() - begun);
-    this.#chargeGroup(group, threadCpuMs() - cpuBegun);
+    const { result } = answer;
+    this.#options.telemetry.committed(result.accepted, result.duplicates.length, performance.now() - begun);
+    // The processor time of two groups in progress is charged once.
+    const cpuMs = threadCpuMs();
+    this.#chargeGroup(group, cpuMs - Math.max(cpuBegun, this.#chargedMs));
+    this.#chargedMs = cpuMs;
     // Record the end of a pause separately: if that fails, this group must not be committed again.
     await this.#resume(signal);
     settle(group, result);
@@ -226,14 +244,28 @@ export class PageAcceptance {
     if (blockedMs >= minBlockedMs && !this.#isClosed) await this.#options.wait(Math.min(blockedMs, maxBreakMs), signal);
   }
 
+  /** Keeps a group that the store rejected temporarily, and pauses. After any other error, the instrument must stop. */
+  async #reject(group: readonly Queued[], error: unknown, signal: AbortSignal): Promise<void> {
+    if (error instanceof StoreError && error.retry) {
+      this.#held.push(group);
+      await this.#pause(error.code as PauseReason, signal);
+      return;
+    }
+    for (const { failed } of group) failed(error);
+    this.#options.fatal(error);
+  }
+
   /**
    * Rejects pages with an outdated `clockGeneration`: by the corrected clock their labels may be late or in the future,
    * and after a takeover the refused labels of the former writer also count.
    */
   #returnStalePages(): void {
     const isOld = (one: Queued): boolean => this.#isStale(one);
-    for (const { failed } of [...this.#held.filter(isOld), ...this.#queue.remove(isOld)]) failed(new ClockChanged());
-    this.#held = this.#held.filter((one) => !isOld(one));
+    const removed = this.#queue.remove(isOld);
+    for (const { cost } of removed) this.#queuedBytes -= cost;
+    for (const { failed } of [...this.#held.flat().filter(isOld), ...removed]) failed(new ClockChanged());
+    const kept = this.#held.map((group) => group.filter((one) => !isOld(one)));
+    this.#held = kept.filter(({ length }) => length > 0);
   }
 
   #isStale({ page }: Queued): boolean {
@@ -246,34 +278,26 @@ export class PageAcceptance {
    */
   #holdsStale(group: readonly Queued[]): boolean {
     const isStale = group.some((one) => this.#isStale(one));
-    if (isStale) this.#held = group;
+    if (isStale) this.#held.push(group);
     return isStale;
-  }
-
-  #takeHeld(): readonly Queued[] {
-    const held = this.#held;
-    this.#held = [];
-    return held;
   }
 
   /** Divides the processor time of a group between its sources by the cost of their pages. */
   #chargeGroup(group: readonly Queued[], cpuMs: number): void {
-    const costs = group.map(({ page }) => pageBytes(page) + pageOverheadBytes);
-    const total = costs.reduce((sum, cost) => sum + cost, 0);
-    for (const [i, { page }] of group.entries()) {
-      this.#options.charge(page.source, (cpuMs * (costs[i] ?? 0)) / total);
-    }
+    const total = group.reduce((sum, { cost }) => sum + cost, 0);
+    for (const { page, cost } of group) this.#options.charge(page.source, (cpuMs * cost) / total);
   }
 
   #takeGroup(): readonly Queued[] {
-    if (this.#held.length > 0) return this.#takeHeld();
+    const held = this.#held.shift();
+    if (held !== undefined) return held;
     const group: Queued[] = [];
     const sums = { rows: 0, bytes: 0, refusals: 0, positions: 0, refusedRows: 0 };
     for (;;) {
       const next = this.#queue.peek();
       if (!next) return group;
       sums.rows += next.page.observations.length;
-      sums.bytes += pageBytes(next.page);
+      sums.bytes += next.cost - pageOverheadBytes;
       sums.refusals += next.page.refusals.length;
       sums.positions += next.page.positions.length;
       sums.refusedRows += next.page.refusedRows?.length ?? 0;
@@ -282,6 +306,7 @@ export class PageAcceptance {
       if (group.length > 0 && isFull) return group;
       group.push(next);
       this.#queue.shift();
+      this.#queuedBytes -= next.cost;
     }
   }
 
@@ -362,22 +387,6 @@ function settle(group: readonly Queued[], { duplicates }: AppendResult): void {
   }
 }
 
-function batchOf(at: Micros, group: readonly Queued[]): Batch {
-  return {
-    at,
-    observations: group.flatMap(({ page }) => page.observations),
-    refusals: group.flatMap(({ page }) => page.refusals),
-    positions: group.flatMap(({ page }) => page.positions),
-    refusedRows: group.flatMap(({ page }) => page.refusedRows ?? []),
-  };
-}
-
-/** Returns the cost of a page in a batch, in bytes. */
-function pageBytes({ observations, positions, refusedRows = [] }: AcceptedPage): number {
-  const labels = observations.reduce((sum, { label }) => sum + labelBytes(label), 0);
-  const texts = [
-    ...positions.map(({ source, endpoint, value }) => `${value}${endpoint}${source}`),
-    ...refusedRows.map(({ source, rows }) => `${rows}${source}`),
-  ];
-  return labels + texts.reduce((sum, text) => sum + 3 * text.length, 0);
+function pagesOf(group: readonly Queued[]): readonly AcceptedPage[] {
+  return group.map(({ page }) => page);
 }

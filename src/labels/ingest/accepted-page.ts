@@ -1,3 +1,4 @@
+import type { Micros } from '../../contract/timestamp.ts';
 import { labelBytes } from '../../store/label.ts';
 import { type Batch, maxBatchBytes, maxBatchRows, type NewObservation } from '../../store/port.ts';
 
@@ -38,4 +39,25 @@ export function split(page: AcceptedPage): AcceptedPage[] {
       refusedRows: last ? (page.refusedRows ?? []) : [],
     };
   });
+}
+
+/** Returns the batch that commits pages together. */
+export function batchOf(at: Micros, pages: readonly AcceptedPage[]): Batch {
+  return {
+    at,
+    observations: pages.flatMap(({ observations }) => observations),
+    refusals: pages.flatMap(({ refusals }) => refusals),
+    positions: pages.flatMap(({ positions }) => positions),
+    refusedRows: pages.flatMap(({ refusedRows }) => refusedRows ?? []),
+  };
+}
+
+/** Returns the cost of a page in a batch, in bytes. */
+export function pageBytes({ observations, positions, refusedRows = [] }: AcceptedPage): number {
+  const labels = observations.reduce((sum, { label }) => sum + labelBytes(label), 0);
+  const texts = [
+    ...positions.map(({ source, endpoint, value }) => `${value}${endpoint}${source}`),
+    ...refusedRows.map(({ source, rows }) => `${rows}${source}`),
+  ];
+  return labels + texts.reduce((sum, text) => sum + 3 * text.length, 0);
 }

@@ -4,10 +4,12 @@ import { createSlots, type Slots } from '../../network/guard/slots.ts';
 import type { HttpClient } from '../../network/http/http.ts';
 import type { Log } from '../../ops/log.ts';
 import type { SignatureVerdict } from '../../store/label.ts';
-import type { GapChange } from '../../store/port.ts';
+import type { GapChange, StoreWriter } from '../../store/port.ts';
+import type { Interval } from '../../store/time.ts';
 import type { RepeatMemory } from '../repeats/repeats.ts';
 import type { DailyCap } from '../shares/daily-cap.ts';
 import type { Pace, SourceUsage } from '../shares/pace.ts';
+import type { ShareKey } from '../shares/shares.ts';
 import type { Telemetry } from '../shares/telemetry.ts';
 import type { FilledIn } from '../state/filled-in.ts';
 import type { ReadingEvent } from '../state/reading-events.ts';
@@ -131,4 +133,51 @@ export function createInputMemory(): InputMemory {
     decoded: createDecodedBytes({ total: 64 * mib, reserve: reservedMemory, buffered: 32 * mib }),
     largePages: createSlots({ perHost: 1, total: 2, maxWaiting: 1_000 }),
   };
+}
+
+/** All reasons for a pause of acceptance. */
+export const pauseReasons = [
+  'wal_full',
+  'disk_full',
+  'clock_behind',
+  'busy',
+  'unreachable',
+  'clock_doubtful',
+  'disk_low',
+] as const;
+/** Reason for a pause of acceptance. */
+export type PauseReason = (typeof pauseReasons)[number];
+
+/** Result of one check of the preconditions outside the store. */
+export interface PreconditionCheck {
+  readonly pause: PauseReason | null;
+  /** Interval that the clock skipped or repeated since the last check, or null. */
+  readonly gap: Interval | null;
+  /**
+   * Start of a pause that a clock step causes: the end of the step, even if no label has arrived since. Null if no
+   * clock step made the clock doubtful.
+   */
+  readonly since: Micros | null;
+}
+
+/** Dependencies of `PageAcceptance`. */
+export interface AcceptanceOptions {
+  readonly store: Pick<StoreWriter, 'append' | 'recordGap'>;
+  /** Returns the share that a source's page counts against. */
+  readonly shareOf: (source: string) => ShareKey;
+  /** Makes the pending gaps of the given sources durable. Resolves before the pages of the sources are committed. */
+  readonly flushGaps: (sources: ReadonlySet<string>) => Promise<void>;
+  /** Charges a source for the processor time of writing its page, in milliseconds. */
+  readonly charge: (source: string, cpuMs: number) => void;
+  readonly clock: () => Micros;
+  /** Checks the preconditions outside the store; called before each commit. */
+  readonly checkPreconditions: () => PreconditionCheck;
+  readonly clockGeneration: () => number;
+  /** Resolves after `ms` milliseconds; settles immediately when the signal aborts. */
+  readonly wait: (ms: number, signal: AbortSignal) => Promise<void>;
+  readonly retryMs: number;
+  readonly log: Log;
+  readonly telemetry: Telemetry;
+  /** Called when the store cannot be trusted; the instrument must stop. */
+  readonly fatal: (error: unknown) => void;
 }

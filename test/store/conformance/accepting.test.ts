@@ -1,7 +1,16 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { anyLabel, labelers, labelNumber, noon, observationOf, subjects } from '../../../harness/conformance/labels.ts';
-import { around, batch, everyRow, kinds, later, noonText, useStore } from '../../../harness/conformance/suite.ts';
+import {
+  around,
+  batch,
+  everyRow,
+  kinds,
+  later,
+  noonText,
+  problems,
+  useStore,
+} from '../../../harness/conformance/suite.ts';
 import { maxBatchRows } from '../../../src/store/port.ts';
 import { maxRefusedRowsLength } from '../../../src/store/refused-rows.ts';
 import { day, dayStart, hour, micros, minute, second } from '../../../src/store/time.ts';
@@ -22,6 +31,38 @@ describe.each(kinds)('in a $name store,', (kind) => {
         { accepted: 1, duplicates: [], first: noon + 3, last: noon + 3 },
         { accepted: 1, duplicates: [], first: noon + minute, last: noon + minute },
       ]);
+    });
+
+    it('stores batches in the order of the calls, if a call does not wait for the one before', async () => {
+      const [quoted, position] = [
+        { val: `it's "\\" {},\0` },
+        { source: mod, endpoint: `wss://e.example/'\\`, value: `'1` },
+      ];
+      const invalid = { ...batch(noon, []), observations: [observationOf(labelNumber(9, { uri: 'not a subject' }))] };
+      await on.store.append(batch(noon, [0, 1, 2, 3, 4, 5]));
+      const begun = on.store.append(batch(noon, [6, 1]));
+      await new Promise(setImmediate);
+      const calls = [
+        begun,
+        on.store.append({ ...batch(noon, [7, 0, 6]), positions: [position] }),
+        on.store.append(invalid),
+        on.store.append({ ...batch(later(noon, minute), []), observations: [observationOf(labelNumber(8, quoted))] }),
+        on.store.append({ ...batch(later(noon, minute), [7]), refusals: [{ source: mod, reason: 'late', count: 2 }] }),
+        on.store.append(batch(later(noon, day), [0, 9])),
+      ];
+      expect(await Promise.allSettled(calls)).toMatchObject([
+        { value: { accepted: 1, duplicates: [1], first: noon + 6, last: noon + 6 } },
+        { value: { accepted: 1, duplicates: [1, 2], first: noon + 7, last: noon + 7 } },
+        { reason: { code: 'invalid_observation' } },
+        { value: { accepted: 1, duplicates: [], first: noon + minute, last: noon + minute } },
+        { value: { accepted: 0, duplicates: [0], first: null, last: null } },
+        { value: { accepted: 1, duplicates: [0], first: noon + day, last: noon + day } },
+      ]);
+      const rows = await everyRow(on.store, { start: noon, end: later(noon, 2 * day) });
+      const numbers = [0, 1, 2, 3, 4, 5, 6, 7].map((n) => labelNumber(n));
+      expect(rows.map(({ label }) => label)).toEqual([...numbers, labelNumber(8, quoted), labelNumber(9)]);
+      expect(await on.store.positions()).toContainEqual({ ...position, acceptedAt: noon });
+      expect(await problems(on.store)).toEqual([]);
     });
 
     it('keeps every label as it was received', async () => {

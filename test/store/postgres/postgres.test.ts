@@ -201,6 +201,28 @@ describe.skipIf(!hasPostgres())('a store in PostgreSQL', () => {
     await writer.close();
   });
 
+  it('stores nothing of waiting batches, if the database does not advance the last stamp with them', async () => {
+    const writer = await write();
+    await writer.append(batch(noon, [0, 1, 2, 3, 4, 5]));
+    const client = await connected();
+    await client.query(`SET search_path TO ${place.schema};
+      CREATE FUNCTION ignored() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END';
+      CREATE TRIGGER ignored BEFORE UPDATE OF last_stamp ON store FOR EACH ROW
+      WHEN (NEW.last_stamp > ${noon + 6}) EXECUTE FUNCTION ignored()`);
+    await client.end();
+    const begun = writer.append(batch(noon, [6]));
+    await new Promise(setImmediate);
+    const waiting = [writer.append(batch(noon, [7])), writer.append(batch(noon, [8]))];
+    expect(await Promise.allSettled([begun, ...waiting])).toMatchObject([
+      { value: { accepted: 1, first: noon + 6 } },
+      { reason: { code: 'commits_lost' } },
+      { reason: { code: 'commits_lost' } },
+    ]);
+    expect(await writer.frontier()).toMatchObject({ end: noon + 7 });
+    expect(await problems(writer)).toEqual([]);
+    await writer.close();
+  });
+
   it('reports a server that does not exist as unreachable, which can be retried', async () => {
     const missing = parsePostgresUrl('postgres://almanac@127.0.0.1:1/postgres');
     await expect(openPostgresWriter({ place: missing, at: noon })).rejects.toMatchObject({

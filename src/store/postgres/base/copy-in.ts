@@ -11,20 +11,22 @@ import { encodeText } from './value.ts';
 export const copiedColumns = 'at, source, target, flags, ver, subject, val, rest, cts, cid, exp, identity, body, extra';
 const columns = 14;
 
-/** Room for the frame, then signature, flags and length of an extension, which precede the rows. */
-const header = Buffer.concat([Buffer.from('d\0\0\0\0PGCOPY\n\xff\r\n\0', 'latin1'), Buffer.alloc(8)]);
-/** Number of columns that ends the rows. */
-const trailer = -1;
+/** Message with the signature, the flags and the length of an extension, which precede the rows. */
+const copyStart = Buffer.from('d\0\0\0\x17PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0', 'latin1');
+/** Message with a number of columns that ends the rows. */
+const copyEnd = Buffer.from('d\0\0\0\x06\xff\xff', 'latin1');
+/** Bytes of a message before its data: the type and the length. */
+const frameBytes = 5;
 /** Bytes of a row apart from its texts and bytes: the number of columns, their lengths, and four integers. */
 const fixedBytes = 2 + 4 * columns + 8 + 4 + 2 + 2 + 8;
 const maxBytesPerUnit = 3;
 
 /**
  * Encodes rows for COPY with the format `binary` and the columns `copiedColumns`, as the message that carries them, so
- * that the driver does not have to copy the data.
+ * that the driver does not have to copy the data. A COPY can have several such messages.
  */
 export function binaryRows(rows: readonly NewRow[]): Buffer {
-  const writer = new BinaryWriter(header.length + 2 + rows.reduce((sum, row) => sum + boundOf(row), 0));
+  const writer = new BinaryWriter(frameBytes + rows.reduce((sum, row) => sum + boundOf(row), 0));
   for (const row of rows) {
     writer.short(columns);
     writer.field8(row.at);
@@ -36,7 +38,6 @@ export function binaryRows(rows: readonly NewRow[]): Buffer {
     for (const text of [row.subject, row.val, row.rest, row.cts, row.cid, row.exp]) writer.text(text);
     for (const bytes of [row.identity, row.body, row.extra]) writer.bytes(bytes);
   }
-  writer.short(trailer);
   return writer.written();
 }
 
@@ -54,11 +55,11 @@ function lengthOf(part: { readonly length: number } | null): number {
 /** Writes fields of the binary format, each with its length, into one buffer. */
 class BinaryWriter {
   readonly #buffer: Buffer;
-  #end: number;
+  #end = frameBytes;
 
   constructor(size: number) {
     this.#buffer = Buffer.allocUnsafe(size);
-    this.#end = header.copy(this.#buffer);
+    this.#buffer.write('d', 'latin1');
   }
 
   short(value: number): void {
@@ -121,23 +122,30 @@ interface CopyConnection {
 }
 
 /**
- * A COPY whose data follows the statement at once. The driver would wait for the server to ask for the data, and
- * further statements of the pipeline would be taken for data meanwhile. If the statement fails, the server skips the
- * data.
+ * Statements, of which one may be a COPY whose data follows at once. The driver would wait for the server to ask for the
+ * data, and further statements of the pipeline would be taken for data meanwhile. If a statement fails, the server skips
+ * the other statements and the data.
  */
-export class CopyIn extends pg.Query {
-  /** Maximum time until the server has stored the data, in milliseconds; read by the driver. */
+class CopyIn extends pg.Query {
+  /** Maximum time until the server has answered, in milliseconds; read by the driver. */
   readonly query_timeout: number;
 
-  constructor(text: string, data: Buffer, timeoutMs: number, done: (error: Error | null | undefined) => void) {
+  constructor(
+    text: string,
+    data: readonly Buffer[] | null,
+    timeoutMs: number,
+    done: (error: Error | null | undefined, result: unknown) => void,
+  ) {
     super({ text }, done);
     this.query_timeout = timeoutMs;
     this.submit = (driver) => {
       const connection = driver as unknown as CopyConnection;
       connection.stream.cork();
       connection.query(text);
-      connection.stream.write(data);
-      connection.endCopyFrom();
+      if (data !== null) {
+        for (const message of [copyStart, ...data, copyEnd]) connection.stream.write(message);
+        connection.endCopyFrom();
+      }
       connection.stream.uncork();
       // The driver expects an error, or null if the statement was sent.
       return null;
@@ -148,4 +156,27 @@ export class CopyIn extends pg.Query {
   handleCopyInResponse(): void {
     // There is nothing to send.
   }
+}
+
+/**
+ * Sends statements and the data of the COPY among them; `data` is null if there is none. Resolves with the command that
+ * the server has run last.
+ */
+export function copyIn(
+  client: pg.Client,
+  text: string,
+  data: readonly Buffer[] | null,
+  timeoutMs: number,
+): Promise<string | null> {
+  return new Promise((resolve, reject) => {
+    const done = (error: Error | null | undefined, results: unknown): void => {
+      if (error) reject(error);
+      else resolve(lastCommand(results as pg.QueryResult | readonly pg.QueryResult[]));
+    };
+    client.query(new CopyIn(text, data, timeoutMs, done));
+  });
+}
+
+function lastCommand(results: pg.QueryResult | readonly pg.QueryResult[]): string | null {
+  return [results].flat().at(-1)?.command ?? null;
 }

@@ -1,13 +1,13 @@
 import type pg from 'pg';
 import { StoreError } from '../../errors.ts';
 import { type Connection, destroyConnection } from './connect.ts';
-import { CopyIn } from './copy-in.ts';
+import { copyIn } from './copy-in.ts';
 import { describePlace, type PostgresPlace, type SessionKind } from './place.ts';
 import { Pool } from './pool.ts';
 import { applicationOf, processName } from './process-name.ts';
 import { isKept, isLate, LostConnection, reasonOf, repeated, stateOf, type Wait } from './sqlstates.ts';
 import { storeError } from './store-error.ts';
-import { parameter, type Value } from './value.ts';
+import { literal, parameter, type Value } from './value.ts';
 
 /** Queries in one transaction. Table names need no schema. */
 export interface Queries {
@@ -15,8 +15,8 @@ export interface Queries {
   rows<Row extends object>(sql: string, values?: readonly Value[]): Promise<Row[]>;
   /** Runs a statement and returns the number of affected rows. */
   run(sql: string, values?: readonly Value[]): Promise<number>;
-  /** Runs a COPY FROM STDIN with its data. */
-  copy(sql: string, data: Buffer): Promise<void>;
+  /** Runs a COPY FROM STDIN with its data, as `binaryRows` encodes it. */
+  copy(sql: string, data: readonly Buffer[]): Promise<void>;
 }
 
 /** A transaction in two round trips. */
@@ -140,6 +140,24 @@ export class Session {
   }
 
   /**
+   * Runs a transaction that changes data in one round trip, so that the server never waits for the client: the commit
+   * follows the statements, of which the first is `first`. `record` passes the others, whose results are not available,
+   * and sends nothing itself. Nothing is repeated, because the outcome is unknown after a lost connection.
+   */
+  async writeAtOnce(first: string, record: (queries: Queries) => Promise<unknown>): Promise<void> {
+    const { statementMs, replyMs } = this.#limits;
+    const script = new Script(`${this.#beginning('READ COMMITTED', this.#limits, `${durable}; ${first}`)};`);
+    await record(script);
+    await this.#use(undefined, async ({ client }) => {
+      try {
+        assertCommitted(await script.send(client, statementMs + replyMs));
+      } catch (error) {
+        await rollBack(senderOf(client, this.#limits), error);
+      }
+    });
+  }
+
+  /**
    * Runs queries on one snapshot of the database. `locked` names the partitioned table that they read: its lock is
    * taken before the snapshot, so that no partition in the snapshot can be detached during the transaction. On a
    * standby, `after` runs on a later snapshot of the same server. Unless `limits` exclude it, a read that recovery on a
@@ -206,9 +224,7 @@ export class Session {
     { isolation, first, limits, begun, meanwhile }: TransactionOptions,
     work: (queries: Queries, changed: number) => Promise<Sent<T>>,
   ): Promise<T> {
-    const begin = `BEGIN ISOLATION LEVEL ${isolation}; SET LOCAL search_path TO ${this.place.schema};
-SET LOCAL statement_timeout = ${limits.statementMs}; SET LOCAL lock_timeout = ${lockMs};
-SET LOCAL idle_in_transaction_session_timeout = ${idleMs}; SET LOCAL client_connection_check_interval = ${checkMs}; ${first}`;
+    const begin = this.#beginning(isolation, limits, first);
     const short = limits.statementMs < this.#limits.statementMs ? limits : this.#limits;
     const send = senderOf(client, short);
     try {
@@ -222,12 +238,15 @@ SET LOCAL idle_in_transaction_session_timeout = ${idleMs}; SET LOCAL client_conn
       await commit(send, statements);
       return result;
     } catch (error) {
-      await send('ROLLBACK').catch(() => {
-        // The error of a statement states why the connection was lost; an error of the caller does not.
-        throw stateOf(error) !== null || isLate(error) ? error : new LostConnection({ cause: error });
-      });
-      throw error;
+      return rollBack(send, error);
     }
+  }
+
+  /** Returns the statements that begin a transaction. A failure of one of them prevents `first`. */
+  #beginning(isolation: string, { statementMs }: Limits, first: string): string {
+    return `BEGIN ISOLATION LEVEL ${isolation}; SET LOCAL search_path TO ${this.place.schema};
+SET LOCAL statement_timeout = ${statementMs}; SET LOCAL lock_timeout = ${lockMs};
+SET LOCAL idle_in_transaction_session_timeout = ${idleMs}; SET LOCAL client_connection_check_interval = ${checkMs}; ${first}`;
   }
 
   async #use<T>(signal: AbortSignal | undefined, work: (connection: Connection) => Promise<T>): Promise<T> {
@@ -283,8 +302,20 @@ async function commit(send: Sender, statements: readonly Promise<unknown>[]): Pr
   const failed = outcomes.find((outcome) => outcome.status === 'rejected');
   if (failed) throw failed.reason;
   const last = outcomes.at(-1);
-  const command = last?.status === 'fulfilled' ? (last.value as pg.QueryResult).command : null;
+  assertCommitted(last?.status === 'fulfilled' ? (last.value as pg.QueryResult).command : null);
+}
+
+function assertCommitted(command: string | null): void {
   if (command !== 'COMMIT') throw new StoreError('unexpected', 'the transaction was rolled back');
+}
+
+/** Rolls back the transaction that an error has ended, and throws the reason for the error. */
+async function rollBack(send: Sender, error: unknown): Promise<never> {
+  await send('ROLLBACK').catch(() => {
+    // The error of a statement states why the connection was lost; an error of the caller does not.
+    throw stateOf(error) !== null || isLate(error) ? error : new LostConnection({ cause: error });
+  });
+  throw error;
 }
 
 type Sender = (sql: string, values?: readonly Value[]) => Promise<pg.QueryResult<object>>;
@@ -315,10 +346,41 @@ function queriesOf(client: pg.Client, limits: Limits): Queries {
     rows: async <Row extends object>(sql: string, values: readonly Value[] = []) =>
       (await send(sql, values)).rows as Row[],
     run: async (sql, values = []) => (await send(sql, values)).rowCount ?? 0,
-    copy: (sql, data) =>
-      new Promise((resolve, reject) => {
-        const done = (error: Error | null | undefined): void => (error ? reject(error) : resolve());
-        client.query(new CopyIn(sql, data, limits.statementMs + limits.replyMs, done));
-      }),
+    copy: async (sql, data) => void (await copyIn(client, sql, data, limits.statementMs + limits.replyMs)),
   };
+}
+
+/** Statements of one transaction, which `send` passes to the server at once. Their results are not available. */
+class Script implements Queries {
+  #text: string;
+  #data: readonly Buffer[] | null = null;
+
+  constructor(first: string) {
+    this.#text = first;
+  }
+
+  rows<Row extends object>(sql: string, values: readonly Value[] = []): Promise<Row[]> {
+    this.#add(sql, values);
+    return Promise.resolve([]);
+  }
+
+  run(sql: string, values: readonly Value[] = []): Promise<number> {
+    this.#add(sql, values);
+    return Promise.resolve(0);
+  }
+
+  copy(sql: string, data: readonly Buffer[]): Promise<void> {
+    this.#add(sql, []);
+    this.#data = data;
+    return Promise.resolve();
+  }
+
+  /** Sends the statements and the commit. Resolves with the last command that the server ran. */
+  send(client: pg.Client, timeoutMs: number): Promise<string | null> {
+    return copyIn(client, `${this.#text} COMMIT`, this.#data, timeoutMs);
+  }
+
+  #add(sql: string, values: readonly Value[]): void {
+    this.#text += ` ${sql.replace(/\$(\d+)/g, (_, number) => literal(values[Number(number) - 1] ?? null))};`;
+  }
 }

@@ -30,6 +30,15 @@ export function parameter(value: Value): string | Buffer | null {
   return String(value);
 }
 
+/** Returns a parameter as a literal in the text of a statement, whatever `standard_conforming_strings` is. */
+export function literal(value: Value): string {
+  const text = parameter(value);
+  if (text === null) return 'NULL';
+  if (typeof text !== 'string') return ` E'\\\\x${text.toString('hex')}'`;
+  const quoted = text.replaceAll("'", "''");
+  return quoted.includes('\\') ? ` E'${quoted.replaceAll('\\', '\\\\')}'` : `'${quoted}'`;
+}
+
 function element(value: Scalar): string {
   if (value === null) return 'NULL';
   if (typeof value === 'string') return quoted(encodeText(value));

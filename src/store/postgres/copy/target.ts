@@ -97,7 +97,7 @@ function targetOver(session: Session, token: number): CopyTarget {
         const encoded = rows.map(({ at, observation, identity }: CopiedRow) =>
           encodeRow(at, sources.of(observation.label.src), observation, identity),
         );
-        await Promise.all([insertRows(queries, progress.day, binaryRows(encoded)), putProgress(queries, progress)]);
+        await Promise.all([insertRows(queries, progress.day, [binaryRows(encoded)]), putProgress(queries, progress)]);
       }),
     index: (day) => change((queries) => indexDay(queries, day)),
     rows: (day, after, each) =>

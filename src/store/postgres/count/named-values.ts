@@ -32,6 +32,11 @@ export class NamedValues {
     this.#size += rows.length;
   }
 
+  /** Returns true if the named values of the labelers of all rows are in the cache. */
+  knows(rows: readonly { readonly source: number }[]): boolean {
+    return rows.every(({ source }) => this.#bySource.has(source));
+  }
+
   /**
    * Returns true if a value is counted by name. Adds a value of at most `maxCountedValueBytes` bytes while the
    * labeler has fewer than `maxCountedValues` named values.

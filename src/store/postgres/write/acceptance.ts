@@ -1,19 +1,20 @@
 import type { Micros } from '../../../contract/timestamp.ts';
-import { assertBounds, firstStamp, refusalsOf, sortOut } from '../../common/batch.ts';
+import { assertBounds } from '../../common/batch.ts';
 import { IdentitySet, type KnownIdentities } from '../../common/identity-set.ts';
 import { StoreError } from '../../errors.ts';
 import { type AppendResult, type Batch, duplicateHorizon } from '../../port.ts';
 import { dayName, dayOf, micros } from '../../time.ts';
-import { binaryRows } from '../base/copy-in.ts';
 import type { Lease } from '../base/lease.ts';
-import { encodeRow, type NewRow } from '../base/row.ts';
+import type { NewRow } from '../base/row.ts';
 import { longLimits, type Queries, type Session } from '../base/session.ts';
+import { codeOf } from '../base/sqlstates.ts';
 import { HotAccounts } from '../count/hot-accounts.ts';
 import { NamedValues } from '../count/named-values.ts';
 import { readIdentities } from '../read/identities.ts';
 import { addPartition } from '../schema/partition.ts';
 import { addCounts, insertRows, putRefusedRows } from './commit.ts';
 import { SourceNumbers } from './source-numbers.ts';
+import { type Prepared, rowsOf, WaitingBatches } from './waiting.ts';
 
 /** Cached data of the day to which rows are added. */
 interface OpenDay {
@@ -22,7 +23,11 @@ interface OpenDay {
   readonly named: NamedValues;
 }
 
-/** Accepts batches: detects duplicates, assigns stamps, and commits each batch to the day of its stamps. */
+/**
+ * Accepts batches: detects duplicates, assigns stamps, and commits batches to the day of their stamps. While the server
+ * commits a batch, the next ones are prepared. The server then gets them at once, in one commit, so that neither the
+ * server nor this process waits for the other.
+ */
 export class Acceptance {
   readonly #session: Session;
   readonly #lease: Lease;
@@ -31,13 +36,15 @@ export class Acceptance {
   /** Last stamp whose identity is in memory, or null if no identity was read. */
   #knownThrough: number | null;
   #last: Micros | null = null;
+  readonly #waiting: WaitingBatches;
+  /** True if a batch was waiting when the last commit ended. */
+  #isBusy = false;
   #through: Micros | null = null;
-  /** Newest mark: every row with an earlier stamp is already stored. */
-  #mark: Micros | null = null;
   #newestDay: number | null = null;
   #open: OpenDay | null = null;
   /** True if the cached state may differ from the database: before the first batch and after a failed commit. */
   #isStale = true;
+  #isCommitting = false;
   #queue: Promise<unknown> = Promise.resolve();
 
   /** `known` contains the identities that a standby has already read. */
@@ -46,6 +53,7 @@ export class Acceptance {
     this.#lease = lease;
     this.#known = known?.identities ?? new IdentitySet(duplicateHorizon);
     this.#knownThrough = known && known.through >= 0 ? known.through : null;
+    this.#waiting = new WaitingBatches(this.#known, this.#sources, (day) => this.#assertOpen(day));
   }
 
   /** Last assigned stamp, or null before the first stamp. */
@@ -58,9 +66,17 @@ export class Acceptance {
     return this.#inOrder(() => this.#reload());
   }
 
-  /** Appends batches one by one, in the order of the calls. */
-  append(batch: Batch): Promise<AppendResult> {
-    return this.#inOrder(() => this.#append(batch));
+  /** Appends a batch after those of earlier calls. Batches that wait for a commit share the next one. */
+  async append(batch: Batch): Promise<AppendResult> {
+    assertBounds(batch);
+    return new Promise<AppendResult>((resolve, reject) => {
+      const waiting = this.#waiting.add(batch, resolve, reject);
+      // Encode the rows while the server works. Without a commit in progress, the turn of the batch does so.
+      if (this.#isCommitting) this.#waiting.prepare();
+      void this.#inOrder(async () => {
+        if (!waiting.isSettled) await this.#commitWaiting();
+      });
+    });
   }
 
   /**
@@ -68,9 +84,10 @@ export class Acceptance {
    * cannot serve as a mark, because it states only that all data before the heartbeat is stored or recorded as a gap.
    */
   mark(at: Micros): Promise<void> {
+    // Set the mark in memory first: batches may be prepared before the database stores the mark, and the database may
+    // store it even if its reply is lost.
+    this.#waiting.mark(at);
     return this.#inOrder(async () => {
-      // Set the mark in memory first: the database may store the mark even if its reply is lost.
-      this.#mark = micros(Math.max(this.#mark ?? at, at));
       await this.#session.write(async (queries) => {
         await this.#lease.check(queries);
         await queries.run('UPDATE store SET mark = greatest(mark, $1)', [at]);
@@ -103,59 +120,76 @@ export class Acceptance {
     return done;
   }
 
-  async #append(batch: Batch): Promise<AppendResult> {
-    assertBounds(batch);
-    if (this.#isStale) await this.#reload();
-    const { fresh, duplicates } = sortOut(batch, this.#known);
-    const first = firstStamp(batch.at, this.#end, fresh.length);
-    const last = fresh.length === 0 ? null : micros(first + fresh.length - 1);
-    this.#assertOpen(dayOf(first));
-    // If the reply to the commit is lost, the outcome of the commit is unknown, and the next batch must read the
-    // state again.
-    this.#isStale = true;
-    const open = await this.#openDay(dayOf(first));
-    const hot = await this.#commit(batch, { fresh, duplicates, first, last, open });
-    this.#isStale = false;
-    // Update the state in memory only after the commit, so that a failed batch does not change this state.
-    open.hot.keep(hot);
-    for (const [i, { identity }] of fresh.entries()) this.#known.add(identity, first + i);
-    if (last !== null) this.#last = this.#knownThrough = last;
-    this.#through = micros(Math.max(this.#through ?? batch.at, batch.at));
-    return { accepted: fresh.length, duplicates, first: last === null ? null : first, last };
+  /** Commits the first waiting batches together, as many as fit a commit. Settles at least one of them. */
+  async #commitWaiting(): Promise<void> {
+    let group: readonly Prepared[];
+    try {
+      if (this.#isStale) await this.#reload();
+      group = this.#waiting.take();
+    } catch (error) {
+      this.#waiting.reject(1, error);
+      return;
+    }
+    this.#isCommitting = true;
+    try {
+      await this.#commit(group);
+    } catch (error) {
+      // If the reply to the commit is lost, the outcome of the commit is unknown, and the next batch must read the
+      // state again.
+      this.#isStale = true;
+      this.#waiting.discard();
+      this.#waiting.reject(group.length, error);
+      return;
+    } finally {
+      this.#isCommitting = false;
+    }
+    this.#isBusy = this.#waiting.resolve(group);
   }
 
-  #commit(batch: Batch, accepted: Accepted): Promise<readonly string[]> {
-    const { fresh, duplicates, first, last, open } = accepted;
-    const refusals = refusalsOf(batch, duplicates);
-    const dids = new Set([...fresh.map(({ observation }) => observation.label.src), ...refusedSources(refusals)]);
-    let encoded: EncodedRows | null = null;
-    const encode = (): EncodedRows => {
-      encoded ??= encodeRows(accepted, this.#sources);
-      return encoded;
-    };
+  /** Commits prepared batches, and then updates the state in memory, so that a failed commit does not change it. */
+  async #commit(batches: readonly Prepared[]): Promise<void> {
+    const last = batches.findLast((one) => one.last !== null)?.last ?? null;
+    const at = micros(Math.max(...batches.map(({ batch }) => batch.at)));
+    const open = await this.#openDay(dayOf(batches[0]?.first ?? at));
+    const group: Group = { batches, open, first: advance(this.#lease.token, last, at, this.#last, this.#through) };
+    const isKnown = batches.every(({ encoded }) => encoded !== null && open.named.knows(encoded.rows));
+    const isAtOnce = this.#isBusy && isKnown && open.hot.notice(rowsOf(batches)).length === 0;
+    if (isAtOnce) await this.#commitAtOnce(group);
+    else open.hot.keep(await this.#commitInTurns(group));
+    if (last !== null) this.#last = this.#knownThrough = last;
+    this.#through = micros(Math.max(this.#through ?? at, at));
+  }
+
+  /**
+   * Commits batches in one round trip. Only while batches wait, because a commit in turns, unlike this one, survives the
+   * loss of an idle connection.
+   */
+  async #commitAtOnce({ batches, open, first }: Group): Promise<void> {
+    // A division by zero ends the transaction if the change changed no row.
+    const checked = `WITH advanced AS (${first} RETURNING 1) SELECT 1 / count(*) FROM advanced`;
+    try {
+      await this.#session.writeAtOnce(checked, (queries) => Promise.all(this.#changes(queries, batches, open)));
+    } catch (error) {
+      if (!(error instanceof StoreError) || codeOf(error.cause) !== divisionByZero) throw error;
+      await this.#session.write((queries) => this.#lease.check(queries));
+      commitsLost(this.#session.name);
+    }
+  }
+
+  /** Commits batches in two round trips. Returns the accounts that have become hot. */
+  #commitInTurns({ batches, open, first }: Group): Promise<readonly string[]> {
     return this.#session.writeJointly({
-      first: advance(this.#lease.token, last, batch.at, this.#last, this.#through),
-      meanwhile: () => {
-        if (this.#sources.knows(dids)) encode();
-      },
+      first,
       send: async (queries, changed) => {
         if (changed === 0) {
           await this.#lease.check(queries);
           commitsLost(this.#session.name);
         }
-        await this.#sources.load(queries, dids);
-        const { rows, data } = encode();
+        await this.#sources.load(queries, new Set(batches.flatMap(({ dids }) => [...dids])));
+        for (const prepared of batches) this.#waiting.encode(prepared);
+        const rows = rowsOf(batches);
         await open.named.load(queries, new Set(rows.map(({ source }) => source)));
-        const statements = [
-          ...(rows.length === 0 ? [] : [insertRows(queries, open.day, data)]),
-          addCounts(queries, {
-            ...{ day: open.day, stamp: first, rows, refusals, positions: batch.positions, at: batch.at },
-            isNamed: (source, value) => open.named.isNamed(source, value),
-            isHot: (subject) => open.hot.isKept(subject),
-            numberOf: (did) => this.#sources.of(did),
-          }),
-          putRefusedRows(queries, batch.refusedRows ?? []),
-        ];
+        const statements = this.#changes(queries, batches, open);
         // The commit reports these errors. Until then, a failed query of hot accounts may end the transaction.
         for (const statement of statements) statement.catch(() => undefined);
         return { statements, result: await open.hot.countHot(queries, open.hot.notice(rows)) };
@@ -163,13 +197,29 @@ export class Acceptance {
     });
   }
 
-  /**
-   * Returns the stamp that the next stamp must exceed: the last assigned stamp or the stamp before the newest mark,
-   * whichever is later. Returns null if neither exists.
-   */
-  get #end(): Micros | null {
-    if (this.#mark === null) return this.#last;
-    return micros(Math.max(this.#last ?? 0, this.#mark - 1));
+  /** Writes all changes of batches except their hot accounts. */
+  #changes(queries: Queries, batches: readonly Prepared[], open: OpenDay): Promise<unknown>[] {
+    const rows = rowsOf(batches);
+    const data = batches.flatMap(({ encoded }) =>
+      encoded === null || encoded.rows.length === 0 ? [] : [encoded.data],
+    );
+    const counts = (one: Prepared, counted: readonly NewRow[]): Promise<void> =>
+      addCounts(queries, {
+        ...{ day: open.day, stamp: one.first, rows: counted, refusals: one.refusals },
+        ...{ positions: one.batch.positions, at: one.batch.at },
+        isNamed: (source, value) => open.named.isNamed(source, value),
+        isHot: (subject) => open.hot.isKept(subject),
+        numberOf: (did) => this.#sources.of(did),
+      });
+    return [
+      ...(data.length === 0 ? [] : [insertRows(queries, open.day, data)]),
+      // The rows of all batches are counted together. Positions and refused labels have the time of their own batch.
+      ...batches.map((one, i) => counts(one, i === 0 ? rows : [])),
+      putRefusedRows(
+        queries,
+        batches.flatMap(({ batch }) => batch.refusedRows ?? []),
+      ),
+    ];
   }
 
   #assertOpen(day: number): void {
@@ -218,7 +268,7 @@ export class Acceptance {
         this.#knownThrough = last;
         this.#last = last;
         this.#through = through;
-        this.#mark ??= row?.mark ?? null;
+        this.#waiting.restart(last, row?.mark ?? null);
         this.#newestDay = row?.day ?? null;
       },
       // Not repeated, because another server may lack rows whose identities this one has already returned.
@@ -252,18 +302,6 @@ function integer(value: number | null): string {
   return value === null ? 'NULL::bigint' : BigInt(value).toString();
 }
 
-interface EncodedRows {
-  readonly rows: readonly NewRow[];
-  readonly data: Buffer;
-}
-
-function encodeRows({ fresh, first }: Accepted, sources: SourceNumbers): EncodedRows {
-  const rows = fresh.map(({ observation, identity }, i) =>
-    encodeRow(first + i, sources.of(observation.label.src), observation, identity),
-  );
-  return { rows, data: binaryRows(rows) };
-}
-
 function isBefore(found: number | null, known: number | null): boolean {
   return known !== null && (found === null || found < known);
 }
@@ -276,12 +314,13 @@ function commitsLost(name: string): never {
   );
 }
 
-interface Accepted extends ReturnType<typeof sortOut> {
-  readonly first: Micros;
-  readonly last: Micros | null;
+/** Batches that share a commit. */
+interface Group {
+  readonly batches: readonly Prepared[];
   readonly open: OpenDay;
+  /** Change that advances the last stamp; see `advance`. */
+  readonly first: string;
 }
 
-function refusedSources(refusals: ReturnType<typeof refusalsOf>): string[] {
-  return [...refusals.values()].map(({ source }) => source);
-}
+/** SQLSTATE of a division by zero. */
+const divisionByZero = '22012';

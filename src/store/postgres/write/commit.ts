@@ -14,7 +14,7 @@ import { partitionOf } from '../schema/partition.ts';
 /** Functions that write one commit's changes, in the caller's transaction. */
 
 /** Inserts rows into the table of their day. `data` contains the rows as `binaryRows` encodes them. */
-export function insertRows(queries: Queries, day: number, data: Buffer): Promise<void> {
+export function insertRows(queries: Queries, day: number, data: readonly Buffer[]): Promise<void> {
   return queries.copy(`COPY ${partitionOf(day)}(${copiedColumns}) FROM STDIN (FORMAT binary)`, data);
 }
 

@@ -202,8 +202,12 @@ export class PageAcceptance {
       const idleBefore = threadIdleMs();
       const appending = store.append(batchOf(clock(), pagesOf(group)));
       const ended = appending.then(
-        (result) => void (one.answer = { result }),
-        (error: unknown) => void (one.answer = { error }),
+        (result) => {
+          one.answer = { result };
+        },
+        (error: unknown) => {
+          one.answer = { error };
+        },
       );
       const one: InProgress = { group, begun, cpuBegun, blockedMs: threadIdleMs() - idleBefore, ended, answer: null };
       this.#inProgress.push(one);

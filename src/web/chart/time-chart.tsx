@@ -24,8 +24,8 @@ export interface TimeChartProps {
 /** Vertical positions in per cent of the picture: the plot, the strip of observed time, and the texts of the time axis. */
 const plotShare = 80;
 const strip = { top: 83, height: 5 } as const;
-/** Width of a character in units of the plot, estimated for the narrowest picture that shows reasons as text. */
-const characterWidth = 11;
+/** Width of a character in units of the plot, in a picture of 400 pixels: the narrowest that shows reasons as text. */
+const characterWidth = 16;
 
 /**
  * Draws a chart over time: a value axis that contains zero, a time axis in UTC, holes that are hatched and state their

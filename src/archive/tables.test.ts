@@ -20,8 +20,8 @@ import { unknownLabels } from './hours/labels-day.ts';
 import { unknownWeather } from './hours/weather-day.ts';
 import { rebuildDay } from './rebuild.ts';
 import { edition, labelsLabelers, postKinds, tables, weatherTotals } from './tables/columns.ts';
-import { dayTables } from './tables/day-tables.ts';
 import { formatDictionary, rowSchema } from './tables/dictionary.ts';
+import { dayTables } from './tables/editions.ts';
 import { csvBytes, parquetBytes } from './tables/write-table.ts';
 
 /** The tables and the gap manifest of a closed day state exactly what the instruments observed. */

@@ -1,11 +1,14 @@
 import { createHash } from 'node:crypto';
 import { OperatorError } from '../../ops/errors.ts';
-import { indexFile } from '../days/index-file.ts';
-import { checkpointPath } from '../signing/log-files.ts';
-import type { ArchiveReader } from './archive-reader.ts';
-import { type FindingKind, verifyExitCodes } from './finding.ts';
-import type { VerifyOptions, VerifyReport } from './report.ts';
-import { verifyOnce } from './verify-once.ts';
+import { type ArchiveIndex, indexFile, type ListedDay, parseIndex } from '../days/index-file.ts';
+import { type Checkpoint, openCheckpoint } from '../log/checkpoint.ts';
+import { parseVerifierKey, type VerifierKey } from '../log/keys.ts';
+import { checkpointPath, formatPublicKey, publicKeyPath } from '../signing/log-files.ts';
+import { type ArchiveReader, ReadingLimitError } from './archive-reader.ts';
+import { type Finding, type FindingKind, orReport, verifyExitCodes } from './finding.ts';
+import type { KeptCheckpoint, VerifyOptions, VerifyReport } from './report.ts';
+import { DayVerifier } from './verify-day.ts';
+import { type VerifiedLog, verifyLog } from './verify-log.ts';
 
 /** Maximum number of passes over an archive that changes during each pass. */
 const maxPasses = 5;
@@ -64,5 +67,156 @@ async function readOrNull(reader: ArchiveReader, path: string): Promise<Buffer |
   } catch (error) {
     if (error instanceof OperatorError) return null;
     throw error;
+  }
+}
+
+/**
+ * Verifies the files of an archive in one pass. If a limit is reached, the pass ends early with the findings so far.
+ */
+async function verifyOnce(options: VerifyOptions): Promise<VerifyReport> {
+  const pass = new Pass(options);
+  try {
+    await pass.run();
+    return pass.report(null);
+  } catch (error) {
+    if (!(error instanceof ReadingLimitError)) throw error;
+    return pass.report(error);
+  }
+}
+
+/** State of one pass over the archive. */
+class Pass {
+  readonly #options: VerifyOptions;
+  readonly #findings: Finding[] = [];
+  readonly #days: DayVerifier;
+  #trusted: VerifierKey | null = null;
+  #log: VerifiedLog | null = null;
+  #openDays = 0;
+
+  constructor(options: VerifyOptions) {
+    this.#options = options;
+    this.#trusted = options.key;
+    this.#days = new DayVerifier(options.reader, this.#report);
+  }
+
+  readonly #report = (finding: Finding): void => void this.#findings.push(finding);
+
+  async run(): Promise<void> {
+    const { reader, key, kept, now } = this.#options;
+    const report = this.#report;
+    const index = await readIndex(reader, report);
+    const trusted = key ?? parseVerifierKey(kept?.key ?? index?.key ?? '');
+    this.#trusted = trusted;
+    if (!trusted) {
+      if (index) report({ kind: 'malformed', path: indexFile, message: 'the index contains no valid key' });
+      return;
+    }
+    if (index && index.key !== trusted.text) {
+      // Print only a valid key: the archive's text may contain anything, such as terminal escape sequences.
+      const own = parseVerifierKey(index.key)?.text ?? 'malformed';
+      report({ kind: 'key', path: indexFile, message: `the key is ${own}; expected ${trusted.text}` });
+    }
+    await orReport(publicKeyPath, report, () => verifyPublicKey(reader, trusted, report));
+    const before = keptCheckpoint(kept, trusted, report);
+    const listed = index?.days ?? [];
+    const log = await orReport(checkpointPath, report, async () => {
+      const isClosed = listed.some(({ state }) => state === 'closed');
+      if (!isClosed && before === null && (await reader.read(checkpointPath)) === null) return null;
+      return verifyLog({ reader, key: trusted, ownKey: index?.key ?? null, kept: before, now, report });
+    });
+    this.#log = log;
+    if (log && index) verifyIndex(log, listed, report);
+    for (const leaf of log?.days ?? []) {
+      if (leaf) await orReport(`days/${leaf.day}`, report, () => this.#days.verify(leaf.day, leaf.sha256, 'closed'));
+    }
+    const open = listed.filter(({ state }) => state === 'open');
+    this.#openDays = open.length;
+    for (const { day, sha256 } of open) {
+      await orReport(`days/${day}`, report, () => this.#days.verify(day, sha256, 'open'));
+    }
+  }
+
+  /** Returns the report; `reached` is the limit that ended the pass early, or null. */
+  report(reached: ReadingLimitError | null): VerifyReport {
+    const { key, kept } = this.#options;
+    if (reached) this.#report({ kind: 'unreadable', path: '.', message: reached.message });
+    const note = this.#log?.note.toString('utf8') ?? null;
+    const trusted = this.#trusted;
+    return {
+      findings: this.#findings,
+      closedDays: this.#log?.days.length ?? 0,
+      openDays: this.#openDays,
+      withdrawn: this.#days.withdrawn(),
+      isFirstContact: key === null && kept === null,
+      key: trusted?.text ?? null,
+      limit: reached?.limit ?? null,
+      keep: this.#findings.length === 0 && note !== null && trusted ? { key: trusted.text, note } : null,
+    };
+  }
+}
+
+/** Reads the index; null if the index is missing, damaged or cannot be read, which is reported. */
+async function readIndex(reader: ArchiveReader, report: (finding: Finding) => void): Promise<ArchiveIndex | null> {
+  return orReport(indexFile, report, async () => {
+    const bytes = await reader.read(indexFile);
+    const index = bytes && parseIndex(bytes);
+    if (!bytes)
+      report({
+        kind: 'missing',
+        path: indexFile,
+        message: 'there is no index: is this the address of an archive, such as https://observatory.example/archive?',
+      });
+    else if (!index) report({ kind: 'malformed', path: indexFile, message: 'the file is not an archive index' });
+    return index;
+  });
+}
+
+/** Compares the key in the directory of the log with the trusted key. Archives of earlier versions have no such file. */
+async function verifyPublicKey(
+  reader: ArchiveReader,
+  trusted: VerifierKey,
+  report: (finding: Finding) => void,
+): Promise<void> {
+  const bytes = await reader.read(publicKeyPath);
+  if (!bytes || bytes.equals(formatPublicKey(trusted.text))) return;
+  const own = parseVerifierKey(bytes.toString('utf8').trim())?.text ?? 'malformed';
+  report({ kind: 'key', path: publicKeyPath, message: `the key is ${own}; expected ${trusted.text}` });
+}
+
+function keptCheckpoint(
+  kept: KeptCheckpoint | null,
+  key: VerifierKey,
+  report: (finding: Finding) => void,
+): Checkpoint | null {
+  if (!kept) return null;
+  const opened = openCheckpoint(Buffer.from(kept.note), key);
+  if (opened.kind === 'verified') return opened.checkpoint;
+  report({ kind: 'key', path: checkpointPath, message: 'another key signed the kept checkpoint' });
+  return null;
+}
+
+/**
+ * Compares the days of the index with those of the log. The archiver writes the index after the log, so the index may
+ * still list a day of the log as open.
+ */
+function verifyIndex({ days }: VerifiedLog, listed: readonly ListedDay[], report: (finding: Finding) => void): void {
+  const byDay = new Map(listed.map((one) => [one.day, one]));
+  for (const leaf of days) {
+    if (!leaf) continue;
+    const one = byDay.get(leaf.day);
+    if (!one) {
+      report({ kind: 'missing', path: indexFile, message: `the index does not list the closed day ${leaf.day}` });
+    } else if (one.state === 'closed' && one.sha256 !== leaf.sha256) {
+      report({
+        kind: 'altered',
+        path: indexFile,
+        message: `the digest of ${leaf.day} differs from the digest in the log`,
+      });
+    }
+    byDay.delete(leaf.day);
+  }
+  for (const { day, state } of byDay.values()) {
+    if (state !== 'closed') continue;
+    report({ kind: 'log', path: indexFile, message: `the log does not contain the closed day ${day}` });
   }
 }

@@ -1,6 +1,5 @@
 import fc from 'fast-check';
-import { labelArtifact, weatherArtifact } from './arbitrary-artifacts.ts';
-import { damaged } from './arbitrary-damage.ts';
+import { damaged, labelArtifact, weatherArtifact } from './arbitrary-artifacts.ts';
 import type { JsonObject } from './values.ts';
 
 /** Generates cases for the model of the facts API: two artifacts, and requests at times near their limits. */

@@ -1,8 +1,8 @@
+import { paths } from '../../src/contract/identifiers.ts';
 import { type LabelersSet, readLabelersSet } from '../truth/labelers/read-set.ts';
 import { areAllCounted, areStored, type HonestRows, judgeRows, type Spans } from './honest.ts';
-import { publicationProblems } from './judge-publication.ts';
-import { establishedOf, publishedProblems, undeservedGaps } from './judge-state.ts';
-import { maxRssMegabytes, type SiegeOptions, type SiegeReport } from './options.ts';
+import { establishedOf, publishedProblems, readOverview, undeservedGaps } from './judge-state.ts';
+import { maxRssMegabytes, type ReadPage, type SiegeOptions, type SiegeReport } from './options.ts';
 import { bytesUnder } from './samples.ts';
 import { comesToHold, pause, reading, rosterOf, startWatch, type Watch } from './watch.ts';
 import { buildWorld, type World } from './world.ts';
@@ -182,4 +182,36 @@ function diskProblems(megabytes: number, { diskBudgetMegabytes }: SiegeOptions):
   return megabytes <= diskBudgetMegabytes
     ? []
     : [`the store took ${megabytes.toFixed(0)} MB, but the budget is ${diskBudgetMegabytes} MB`];
+}
+
+/**
+ * Time within which the page and the facts must agree, in milliseconds. Representations change once per minute, so two
+ * concurrent requests may return different ones.
+ */
+const patienceMs = 10_000;
+
+/** Returns the differences between the served overview and the artifact, and between the page and the facts. */
+async function publicationProblems(factsUrl: string, artifacts: string, readPage: ReadPage | null): Promise<string[]> {
+  let problems: string[] = [];
+  await comesToHold(async () => {
+    problems = await look(factsUrl, artifacts, readPage);
+    return problems.length === 0;
+  }, patienceMs);
+  return problems;
+}
+
+async function look(factsUrl: string, artifacts: string, readPage: ReadPage | null): Promise<string[]> {
+  const get = async (path: string): Promise<string> => (await fetch(`${factsUrl}${path}`)).text();
+  const documents = {
+    labels: JSON.parse(await get(paths.labelsOverview)) as { facts?: { counts?: unknown }; generated_at?: unknown },
+    conditions: JSON.parse(await get(paths.weatherConditions)) as unknown,
+    metrics: JSON.parse(await get(paths.weatherMetrics)) as unknown,
+  };
+  const artifact = await readOverview(artifacts);
+  const { labels } = documents;
+  const problems = readPage === null ? [] : readPage(await get('/'), documents).map((fault) => `the page: ${fault}`);
+  if (labels.generated_at !== artifact?.generated_at) problems.push('the facts are derived from another artifact');
+  else if (JSON.stringify(labels.facts?.counts) !== JSON.stringify(artifact?.counts))
+    problems.push('the counts in the facts differ from those in the artifact');
+  return problems;
 }

@@ -17,12 +17,11 @@ import { type StandbyStation, startStandby } from '../labels/standby-station.ts'
 import { until } from '../process/until.ts';
 import { cast, expectedSources, minLabelers, roleAt, shapeOf, stateOf } from './cast.ts';
 import { type MovedClock, movedClock, slowness } from './clock.ts';
-import { type Compared, differences, hiddenLosses, sameActions, served, wholeSpan } from './compare.ts';
+import { type Compared, differences, hiddenLosses, sameActions, served, sourcesAre, wholeSpan } from './compare.ts';
 import { gapDifferences } from './gaps.ts';
+import { labelersMatch, resolvesHandles } from './labelers/compare.ts';
 import { type Course, courseFrom } from './labelers/course.ts';
-import { labelersMatch, resolvesHandles } from './labelers/match.ts';
 import { departs, type Role } from './roles.ts';
-import { sourcesAre } from './sources.ts';
 
 /** Result of comparing an instrument's output with a network's record. */
 interface Proof {

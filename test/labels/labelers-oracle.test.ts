@@ -1,11 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { roleAt, shapeOf, stateOf } from '../../harness/truth/cast.ts';
-import { labelersProblems } from '../../harness/truth/labelers/compare.ts';
+import { isConfirmed, labelersProblems } from '../../harness/truth/labelers/compare.ts';
 import { type Course, courseFrom } from '../../harness/truth/labelers/course.ts';
 import { definitionProblems } from '../../harness/truth/labelers/definitions.ts';
 import { expectedLabelers } from '../../harness/truth/labelers/expected.ts';
 import { madeSet } from '../../harness/truth/labelers/made-set.ts';
-import { isConfirmed } from '../../harness/truth/labelers/match.ts';
 import { type LabelersSet, parseLabelersSet } from '../../harness/truth/labelers/read-set.ts';
 import { countProblems } from '../../harness/truth/labelers/values.ts';
 import { manualClock } from '../../sim/clock.ts';

@@ -1,13 +1,19 @@
+import { join } from 'node:path';
+import type { Sim } from '../../../sim/index.ts';
+import type { Labeler } from '../../../sim/labelers/labeler.ts';
 import type { LabelerLine } from '../../../src/artifact/labelers.ts';
 import { type Micros, parseTimestamp } from '../../../src/contract/timestamp.ts';
 import { day, dayName, dayOf, micros } from '../../../src/store/time.ts';
+import type { LabelStation } from '../../labels/label-station.ts';
+import { until } from '../../process/until.ts';
+import type { Moment } from '../cast.ts';
 import type { Course } from './course.ts';
+import { definitionProblems } from './definitions.ts';
 import { differ, outside } from './differ.ts';
-import type { ExpectedLabeler } from './expected.ts';
+import { type ExpectedLabeler, expectedLabelers } from './expected.ts';
 import { hourSumProblems, labelerHourProblems } from './hours.ts';
 import { type Compared, numberProblems } from './numbers.ts';
-import type { LabelersSet } from './read-set.ts';
-import { sumProblems } from './sums.ts';
+import { type LabelersSet, readLabelersSet } from './read-set.ts';
 
 /** Returns all differences between a labelers artifact and the network's record, or an empty list if they agree. */
 export function labelersProblems(
@@ -26,7 +32,7 @@ export function labelersProblems(
  * Returns the differences in the listed labelers, their states and the sums. Suitable while the counts are still
  * changing.
  */
-export function statesProblems(set: LabelersSet, expected: ReadonlyMap<string, ExpectedLabeler>): string[] {
+function statesProblems(set: LabelersSet, expected: ReadonlyMap<string, ExpectedLabeler>): string[] {
   return [...sumProblems(set), ...hourSumProblems(set), ...allLines(set, expected, stateProblems)];
 }
 
@@ -89,4 +95,116 @@ function stateProblems(line: LabelerLine, expected: ExpectedLabeler): string[] {
     ...differ('found_by', [...expected.foundBy].sort(), [...line.found_by].sort()),
     ...differ('read_by', expected.readBy, line.read_by),
   ];
+}
+
+/** Maximum number of problems that a proof reports per moment. */
+const maxReported = 40;
+
+/**
+ * Waits until the labelers artifact agrees with the network's record. Returns the differences that remain after the
+ * time limit.
+ */
+export async function labelersMatch(
+  sim: Sim,
+  { folder }: Pick<LabelStation, 'folder'>,
+  course: Course,
+  moment: Moment,
+): Promise<string[]> {
+  let problems: readonly string[] = ['the artifact was not written'];
+  let read: string | null = null;
+  const agrees = async (): Promise<boolean> => {
+    const set = await readLabelersSet(join(folder, 'artifacts'));
+    if (set === null || set.header.generated_at === read) return false;
+    read = set.header.generated_at;
+    problems = setProblems(set, sim, course, moment);
+    return problems.length === 0;
+  };
+  await until('the labelers artifact agrees with the record', agrees, 60_000).catch(() => undefined);
+  const rest = problems.length > maxReported ? [`and ${problems.length - maxReported} more`] : [];
+  return [...problems.slice(0, maxReported), ...rest].map((problem) => `labelers ${moment}: ${problem}`);
+}
+
+/** Returns all differences between an artifact and the network's record. */
+function setProblems(set: LabelersSet, sim: Sim, course: Course, moment: Moment): string[] {
+  const now = parseTimestamp(set.header.generated_at) ?? micros(0);
+  const expected = expectedLabelers({ sim, course, moment, now, confirms: isConfirmed });
+  // While labels are still arriving, only the states and sums can be compared.
+  if (moment === 'begun') return statesProblems(set, expected);
+  return [...labelersProblems(set, expected, course), ...definitionProblems(set, sim, expected)];
+}
+
+/**
+ * Returns true if the simulated name server confirms the labeler's handle. The server confirms the handle of each
+ * did:plc labeler with an even index.
+ */
+export function isConfirmed({ did, profile }: Pick<Labeler, 'did' | 'profile'>): boolean {
+  return profile.index % 2 === 0 && did.startsWith('did:plc:');
+}
+
+/**
+ * Returns a `resolveTxt` function that simulates DNS for the labelers' handles. Every name other than a confirmed handle
+ * resolves to a DID that no labeler has.
+ */
+export function resolvesHandles(sim: Sim): (name: string) => Promise<string[][]> {
+  return async (name) => {
+    const owner = sim.labelers.list.find((labeler) => isConfirmed(labeler) && name === `_atproto.${labeler.handle}`);
+    return [[`did=${owner?.did ?? `did:plc:${'z'.repeat(24)}`}`]];
+  };
+}
+
+/** Compares the sums over all labelers with the overview generated at the same time. */
+function sumProblems({ header, labelers, overview }: LabelersSet): string[] {
+  const problems: string[] = [];
+  const same = (what: string, sum: number, whole: number | null | undefined): void => {
+    if (sum !== whole) problems.push(`the sum of ${what} is ${sum}, but the overview has ${whole}`);
+  };
+  const sum = (of: (line: (typeof labelers)[number]) => number): number =>
+    labelers.reduce((total, line) => total + of(line), 0);
+  const { counts, coverage, top_labelers_7d: top } = overview;
+  same('lines', labelers.length, header.labelers);
+  same(
+    'the events of the window',
+    sum(({ events }) => events.window),
+    counts.events_window,
+  );
+  same(
+    'the events of 7 days',
+    sum(({ events }) => events.week),
+    counts.events_7d,
+  );
+  same(
+    'the events of a day',
+    sum(({ events }) => events.day),
+    counts.events_24h,
+  );
+  same(
+    'the active labelers of the window',
+    sum(({ events }) => Number(events.window > 0)),
+    counts.labelers_active_window,
+  );
+  same(
+    'the active labelers of 7 days',
+    sum(({ events }) => Number(events.week > 0)),
+    counts.labelers_active_7d,
+  );
+  same(
+    'the enrolled labelers',
+    sum(({ enrolled }) => Number(enrolled)),
+    coverage.sources.enrolled,
+  );
+  const states: Readonly<Record<string, number | null | undefined>> = coverage.sources;
+  for (const state of new Set(labelers.filter(({ enrolled }) => enrolled).map((line) => line.state))) {
+    same(
+      `the labelers in the state ${state}`,
+      sum((line) => Number(line.enrolled && line.state === state)),
+      states[state],
+    );
+  }
+  const weeks = new Map(labelers.map(({ did, events }) => [did, events.week]));
+  for (const { labeler_did: did, count } of top) same(`the events of ${did} in 7 days`, weeks.get(did) ?? 0, count);
+  for (const { did, days, events } of labelers) {
+    const total = days.reduce((all, [applied, removed]) => all + (applied ?? 0) + (removed ?? 0), 0);
+    if (total !== events.window) problems.push(`${did}: the days have ${total} events, the window ${events.window}`);
+  }
+  return problems;
 }

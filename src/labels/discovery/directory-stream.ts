@@ -7,8 +7,11 @@ import {
   parseDirectoryOperation,
 } from '../../network/identity/directory-operation.ts';
 import { createBackoff } from '../../network/websocket/backoff.ts';
-import { type CloseInfo, ConnectError, type GuardedSocket, openSocket } from '../../network/websocket/websocket.ts';
+import { ConnectError, type GuardedSocket, openSocket } from '../../network/websocket/websocket.ts';
 import { errorFields, type Log } from '../../ops/log.ts';
+
+/** How a connection to the directory ended. */
+type SocketEnd = Awaited<GuardedSocket['closed']>;
 
 /** Dependencies of `followDirectory`. */
 export interface DirectoryStreamOptions {
@@ -149,7 +152,7 @@ class DirectoryFollower implements DirectoryStream {
   }
 
   /** Reads one connection until it closes, and returns the close code and reason. */
-  async #readOnce(signal: AbortSignal): Promise<CloseInfo> {
+  async #readOnce(signal: AbortSignal): Promise<SocketEnd> {
     const { directory, policy, userAgent, resolve } = this.#options;
     const socket = await openSocket(
       {
@@ -178,7 +181,7 @@ class DirectoryFollower implements DirectoryStream {
    * Handles the end of a connection: reads the paged export if the position is too old, and discards a position that
    * the directory rejects. Returns the minimum wait before the next connection, in milliseconds.
    */
-  async #judgeClose(info: CloseInfo, signal: AbortSignal): Promise<number> {
+  async #judgeClose(info: SocketEnd, signal: AbortSignal): Promise<number> {
     const name = info.reason === 'remote_close' ? info.name : undefined;
     if (name === 'OutdatedCursor' && this.position !== null) return this.#catchUp(this.position, signal);
     this.#export = 'unused';

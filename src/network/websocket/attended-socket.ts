@@ -53,7 +53,7 @@ export interface SocketOptions extends LivenessOptions, PartialMessageOptions {
 }
 
 /** Reason why an open connection ended. */
-export type CloseInfo =
+type CloseInfo =
   /**
    * The peer closed the connection with this code (1005 if the frame had no code). The text of the close frame is
    * discarded, because it could contain anything; `name` is set if the text is one of `closeNames`.

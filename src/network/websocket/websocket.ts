@@ -15,7 +15,7 @@ import {
 import { BodyBytes, maxErrorBytes, readStatus } from '../http/http-answer.ts';
 import { AttendedSocket, type GuardedSocket, type Phase, type SocketOptions } from './attended-socket.ts';
 
-export type { CloseInfo, GuardedSocket, SocketOptions } from './attended-socket.ts';
+export type { GuardedSocket, SocketOptions } from './attended-socket.ts';
 
 /** Maximum number of fragments of a message. Servers that fragment messages send a few kilobytes in each fragment. */
 const defaultMaxFragments = 256;

@@ -17,7 +17,7 @@ export interface RatedHour {
 }
 
 /** The hours of a simulated observation, as the archive would keep them. */
-interface RatedHours {
+export interface RatedHours {
   readonly byLabeler: ReadonlyMap<string, ReadonlyMap<number, RatedHour>>;
   /** Published sum of the labelers' rates, by hour; null if no labeler was observed long enough. */
   readonly sums: ReadonlyMap<number, number | null>;

@@ -10,7 +10,7 @@ import { createBackoff } from '../../network/websocket/backoff.ts';
 import { ConnectError, type GuardedSocket, openSocket } from '../../network/websocket/websocket.ts';
 import { errorFields, type Log } from '../../ops/log.ts';
 
-/** How a connection to the directory ended. */
+/** The end of a connection to the directory. */
 type SocketEnd = Awaited<GuardedSocket['closed']>;
 
 /** Dependencies of `followDirectory`. */

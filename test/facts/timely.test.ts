@@ -2,13 +2,16 @@ import { readFileSync } from 'node:fs';
 import { Agent, get } from 'node:http';
 import type { Socket } from 'node:net';
 import { expect, it } from 'vitest';
+import { longestIssues, now, year, yearOf } from '../../harness/archive/archived-year.ts';
 import { artifactFolderInTest } from '../../harness/artifacts/artifacts.ts';
 import { exchange, opened } from '../../harness/net/raw-http.ts';
 import type { Program } from '../../harness/process/program.ts';
 import { startProgramInTest } from '../../harness/process/program-in-test.ts';
 import { until } from '../../harness/process/until.ts';
+import { factsCommonHeaders } from '../../src/facts/app.ts';
+import { archivePage } from '../../src/facts/archive/archive-page.tsx';
 
-/** Proofs that the facts process responds and stops in time, which depends on the speed of the machine. */
+/** Proofs that the facts process responds, renders and stops in time, which depends on the speed of the machine. */
 
 const plain = 'GET /health HTTP/1.1\r\nHost: a\r\n\r\n';
 
@@ -89,4 +92,24 @@ it('a facts process with idle connections and incomplete requests exits within 1
   expect(await program.ended()).toBe(0);
   expect(performance.now() - started).toBeLessThan(10_000);
   for (const socket of sockets) socket.destroy();
+});
+
+it.each([
+  ['a year', year, []],
+  ['a year with the longest list of known issues', yearOf(2), longestIssues],
+])('the page of %s is rendered in less than 30 ms of processor time', (_, days, issues) => {
+  const render = () =>
+    archivePage(factsCommonHeaders, { days: () => days, issues: () => issues })('identity', now, null);
+  expect(render().status).toBe(200);
+  const renders = 20;
+  const means: number[] = [];
+  // The first runs also compile the code, and garbage collection lengthens others, so use the shortest of several.
+  for (let run = 0; run < 5; run += 1) {
+    const before = process.cpuUsage();
+    for (let nth = 0; nth < renders; nth += 1) render();
+    const { user, system } = process.cpuUsage(before);
+    means.push((user + system) / 1_000 / renders);
+  }
+  // The intended limit is 10 ms. The margin allows for a slow machine.
+  expect(Math.min(...means)).toBeLessThan(30);
 });

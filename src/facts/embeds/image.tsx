@@ -305,13 +305,18 @@ function shapes(layout: ChartLayout, paint: string) {
   ] satisfies { name: string; d: string; isPart?: true }[];
 }
 
+/** Rounds to hundredths, so that a box of an odd number of tenths has the middle of its line. */
+function hundredths(value: number): number {
+  return Math.round(value * 100) / 100;
+}
+
 /** Returns separate straight lines of a width as boxes, because ImageMagick adds round ends to wide lines. */
 function boxesOf(lines: string, width: number): string {
   const half = width / 2;
   return lines.replace(/M(-?[\d.]+),(-?[\d.]+)([hv])(-?[\d.]+)/g, (_line, x, y, direction, length) =>
     direction === 'v'
-      ? `M${tenths(Number(x) - half)},${y}h${width}v${length}h${-width}Z`
-      : `M${x},${tenths(Number(y) - half)}h${length}v${width}h${-Number(length)}Z`,
+      ? `M${hundredths(Number(x) - half)},${y}h${width}v${length}h${-width}Z`
+      : `M${x},${hundredths(Number(y) - half)}h${length}v${width}h${-Number(length)}Z`,
   );
 }
 

@@ -78,7 +78,7 @@ describe('the documents about labelers', () => {
     const drawn = (body: string, name: string) => body.match(new RegExp(`class="${name}"[^>]* d="([^"]*)"`))?.[1];
     expect(drawn(text(svg), 'plot-observed')).toBe(drawn(page, 'plot-observed'));
     for (const name of ['plot-up', 'plot-down']) {
-      expect(barsOf(drawn(text(svg), name)).map(([x, bar]) => [expect.closeTo(x, 0), bar])).toEqual(
+      expect(barsOf(drawn(text(svg), name)).map(([x, bar]) => [expect.closeTo(x, 1), bar])).toEqual(
         barsOf(drawn(page, name)),
       );
     }

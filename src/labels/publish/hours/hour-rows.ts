@@ -81,7 +81,7 @@ class HourRowTable {
   /** Returns the rows of the labeler in each hour; 0 rows where it has none. */
   of(labeler: string): readonly HourRows[] {
     const own = this.#byLabeler.get(labeler) ?? new Float64Array(columns * this.#hours);
-    return Array.from({ length: this.#hours }, (_, at) => rowsOf(own.subarray(columns * at, columns * (at + 1))));
+    return Array.from({ length: this.#hours }, (_, at) => rowsAt(own, columns * at));
   }
 
   /** Returns the rows of all labelers in the hour. */
@@ -92,12 +92,14 @@ class HourRowTable {
         sum[column] = (sum[column] ?? 0) + (own[columns * at + column] ?? 0);
       }
     }
-    return rowsOf(sum);
+    return rowsAt(sum, 0);
   }
 }
 
-function rowsOf([applied = 0, removed = 0, repeats = 0, lateApplied = 0, lateRemoved = 0]: Float64Array): HourRows {
-  return { applied, removed, repeats, late: { applied: lateApplied, removed: lateRemoved } };
+/** Returns the rows whose numbers begin at `from`. */
+function rowsAt(numbers: Float64Array, from: number): HourRows {
+  const at = (column: number): number => numbers[from + column] ?? 0;
+  return { applied: at(0), removed: at(1), repeats: at(2), late: { applied: at(3), removed: at(4) } };
 }
 
 /** Returns the parts of the spans that lie in the interval. */

@@ -102,11 +102,12 @@ function tenths(value: number): number {
 }
 
 /** Draws a hatched area in place of values that were not observed or must not be shown. */
-export function Hatched({ x, y, width, height }: { x: number; y: number; width: number; height: number }) {
+export function Hatched({ paper = 'rail', hatch = 'hatch', ...area }: Area & { paper?: string; hatch?: string }) {
+  const { x, y, width, height } = area;
   return (
     <>
-      <rect class="rail" x={x} y={y} width={width} height={height} />
-      <path class="hatch" d={hatchOf({ x, y, width, height })} />
+      <rect class={paper} x={tenths(x)} y={tenths(y)} width={tenths(width)} height={tenths(height)} />
+      <path class={hatch} d={hatchOf(area)} />
     </>
   );
 }
@@ -320,15 +321,9 @@ function boxesOf(lines: string, width: number): string {
   );
 }
 
-/** Draws a hatched area. */
+/** Draws a hatched area of a chart. */
 function Unseen(area: Area) {
-  const { x, y, width, height } = area;
-  return (
-    <>
-      <rect class="chart-unseen-paper" x={tenths(x)} y={tenths(y)} width={tenths(width)} height={tenths(height)} />
-      <path class="plot-hatch" d={hatchOf(area)} />
-    </>
-  );
+  return <Hatched paper="chart-unseen-paper" hatch="plot-hatch" {...area} />;
 }
 
 /** Writes the values next to the plot and the unit above it, where they cover nothing. */

@@ -224,7 +224,8 @@ async function endScene(scene: Scene, { leavesOut = false }: SceneOptions): Prom
     const kept = readStore(folder, endpointOf(scene.place, wire.protocol));
     const witness = scene.witnesses[wire.protocol];
     const compared = compare(sentOver(wire.protocol, scene.relay.events), witness.sent, kept, leavesOut);
-    const problems = code === 0 ? compared.problems : [`the instrument ended with ${code}`, ...compared.problems];
+    const ended = `the instrument ended with ${code}: ${program.stderr.slice(-3).join(' ').slice(-600)}`;
+    const problems = code === 0 ? compared.problems : [ended, ...compared.problems];
     const lastUs = [...scene.relay.events.values()].at(-1)?.arrivedUs ?? 0;
     const endUs = Math.max(lastUs, kept.observed.at(-1)?.to ?? 0);
     const span = kept.observed.length === 0 ? 0 : (endUs - kept.fromUs) / 1e6;

@@ -207,7 +207,7 @@ export const labelerProblems = [
   'order_unverified',
   /** No label of the labeler has a usable date. */
   'labels_undated',
-  /** At least a tenth of the labeler's labels of the last 24 hours was refused because of their form or content. */
+  /** Labels of the labeler were refused in the last 24 hours because of their form or content. */
   'labels_refused',
   /** The operator of this instrument denies the labeler. */
   'denied_by_operator',

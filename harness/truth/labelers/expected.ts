@@ -100,7 +100,7 @@ function expectedLabeler(labeler: Labeler, role: Role | null, input: OracleInput
     handle: isDenied ? null : { name: labeler.handle, confirmed: confirms(labeler) },
     enrolled: state !== null,
     state: state ?? (isDenied ? 'denied' : 'departed'),
-    problems: state === 'established' ? problemsOfReading(rows, refusedInDay, input) : problemsOf(labeler, role, state),
+    problems: state === 'established' ? problemsOfReading(refusedInDay, input) : problemsOf(labeler, role, state),
     foundBy: foundBy(labeler, role),
     readBy: state !== 'established' ? null : transportOf(labeler),
     ...times,
@@ -135,17 +135,12 @@ function wasEnrolled(labeler: Labeler, role: Role | null, moment: Moment): boole
 }
 
 /**
- * Returns the problems that may be published for a labeler that is being read. Refusals are a problem if they are at
- * least a tenth of the labels of the last 24 hours. While labels are still arriving, the share is not known.
+ * Returns the problems that may be published for a labeler that is being read: a refused label of the last 24 hours is
+ * one. While labels are still arriving, it is not known whether one was refused.
  */
-function problemsOfReading(
-  rows: readonly AcceptedRow[],
-  refused: number,
-  { moment, now }: OracleInput,
-): readonly (LabelerProblem | null)[] {
+function problemsOfReading(refused: number, { moment }: OracleInput): readonly (LabelerProblem | null)[] {
   if (moment === 'begun') return [null, 'labels_refused'];
-  const accepted = rows.filter(({ acceptedUs }) => acceptedUs >= now - day).length;
-  return refused > 0 && refused * 10 >= accepted + refused ? ['labels_refused'] : [null];
+  return [refused > 0 ? 'labels_refused' : null];
 }
 
 /**

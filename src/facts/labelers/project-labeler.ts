@@ -260,7 +260,7 @@ const remedies: Readonly<Record<LabelerProblem, string>> = {
     'The pages of the endpoint do not prove that ids increase with time, so reading cannot be resumed safely. Serve subscribeLabels, with increasing sequence numbers.',
   labels_undated: 'No label has a usable date. Send the field cts of each label as RFC 3339 in UTC.',
   labels_refused:
-    'At least a tenth of the labels of the last 24 hours was refused, so they are missing here. Send each label with src (the DID of the labeler), uri, val (at most 128 bytes) and cts (RFC 3339 in UTC, not in the future), and with the types of the lexicon com.atproto.label.defs.',
+    'Labels of the last 24 hours were refused, so they are missing here. Send each label with src (the DID of the labeler), uri, val (at most 128 bytes) and cts (RFC 3339 in UTC, not in the future), and with the types of the lexicon com.atproto.label.defs.',
   denied_by_operator:
     'The operator of this service has decided not to read this labeler. Ask the operator for the reason.',
   share_exceeded:

@@ -9,7 +9,7 @@ import { formatTimestamp, type Micros } from '../../../contract/timestamp.ts';
 import type { LabelerCounters } from '../../../store/labeler-counters.ts';
 import type { RefusalCount, StoredGap } from '../../../store/port.ts';
 import { dayName, micros, minute } from '../../../store/time.ts';
-import type { Counted, LabelerEvents } from '../../repeats/repeats.ts';
+import type { Counted } from '../../repeats/repeats.ts';
 import type { KnownLabeler } from '../../roster/known-labeler.ts';
 import { intervalOf } from '../../state/filled-in.ts';
 import { delayLimit } from '../../state/reading-state.ts';
@@ -25,7 +25,6 @@ import {
   type ListedLabeler,
   type ListingContext,
   listedLabeler,
-  refusedShare,
   wasEnrolled,
 } from './listed-labeler.ts';
 import { readShares, unreadTime } from './unread-time.ts';
@@ -174,9 +173,9 @@ async function* linesOf<T>(header: object, entries: readonly T[], make: (entry: 
  * states for the overview are read, so that the list and the overview count the same states.
  */
 export function listLabelers(reading: WindowReading, inputs: Omit<LabelersInputs, 'failed'>): Listing {
-  const { window, inWindow, inDay, lastRows, refusedInDay } = reading;
+  const { window, inWindow, lastRows, refusedInDay } = reading;
   const active = new Set(inWindow.counts.map(({ labeler }) => labeler));
-  const context: ListingContext = { ...inputs, window, refused: refusedLabelers(inDay.counts, refusedInDay) };
+  const context: ListingContext = { ...inputs, window, refused: refusedLabelers(refusedInDay) };
   const known = new Set<string>();
   const chosen: ListedLabeler[] = [];
   for (const labeler of inputs.labelers) {
@@ -316,22 +315,13 @@ function timestamp(at: Micros): string {
 }
 
 /**
- * Returns the labelers of which at least a tenth of the labels was refused because of their form or content. Both counts
- * are of the same time and come from the store, so that a restart does not change the result. No minimum applies: one
- * refused label of ten is as incomplete as a hundred of a thousand, and most labelers send few labels a day.
+ * Returns the labelers of which a label was refused because of its form or content. The counts come from the store, so
+ * that a restart does not change the result. No minimum applies: its operator must learn which labels
+ * are missing here, and a serializer that writes one kind of label wrong loses all labels of that kind.
  */
-export function refusedLabelers(
-  accepted: readonly LabelerEvents[],
-  refusals: readonly RefusalCount[],
-): ReadonlySet<string> {
-  const refused = new Map<string, number>();
-  for (const { source, reason, count } of refusals) {
-    if (!harmless.has(reason)) refused.set(source, (refused.get(source) ?? 0) + count);
-  }
-  const events = new Map(accepted.map((one) => [one.labeler, one.events]));
-  const isMany = ([did, count]: readonly [string, number]): boolean =>
-    count > 0 && count >= refusedShare * (count + (events.get(did) ?? 0));
-  return new Set([...refused].filter(isMany).map(([did]) => did));
+export function refusedLabelers(refusals: readonly RefusalCount[]): ReadonlySet<string> {
+  const counted = refusals.filter(({ reason, count }) => count > 0 && !harmless.has(reason));
+  return new Set(counted.map(({ source }) => source));
 }
 
 /** Returns the listed properties of a labeler that has rows in the window and is no longer in the roster. */

@@ -61,9 +61,6 @@ function isLongKnown({ provenance, firstAnswered, dated }: ListedLabeler, now: M
   return provenance.has('seeds') || (dated && firstAnswered !== null && now - firstAnswered >= establishedAfter);
 }
 
-/** Share of refused labels from which the refusals are a problem of the labeler. */
-export const refusedShare = 0.1;
-
 /**
  * Reasons that do not depend on the labeler: it may publish labels that are too old for this instrument, or that are not
  * public.

@@ -171,7 +171,7 @@ export function monthFile(path: string, state: ChartState, common: HeaderList, a
 
 function bodyOf(chart: Found, form: Form): string {
   if ('why' in chart) return refusedImage('counts by time', chart.origin, chart.why);
-  return form === 'svg' ? chartImage(chart.make(), chart.origin) : chartCsv(chart.make());
+  return form === 'svg' ? chartImage(chart.make(), chart.origin) : chartCsv(chart.make(), chart.origin);
 }
 
 /** Vertical position of a chart in its image. */

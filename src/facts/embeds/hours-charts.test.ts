@@ -90,8 +90,10 @@ describe('a hole of the weather', () => {
         const before = points[at - 1];
         if (before && !isStart) expect(x <= from + 0.1 || before.x >= to - 0.1).toBe(true);
       }
-      const csv = html.text(isOwn ? `/charts/${collection}.csv` : '/charts/events.csv').split('\r\n');
-      expect(csv[41]).toMatch(new RegExp(`^${new Date(start).toISOString()},[^,]*,,.*0,${weatherReasons[reason]}$`));
+      const csv = html.text(isOwn ? `/charts/${collection}.csv` : '/charts/events.csv').split('\n');
+      expect(csv[41]).toMatch(
+        new RegExp(`^${new Date(start).toISOString()},[^,]*,,.*0,${weatherReasons[reason]},live$`),
+      );
       if (!isOwn) {
         expect(rowsOf(sectionOf(html.text('/hours/72'), 'hours-weather'))[40]?.slice(1)).toEqual([
           '–',
@@ -150,7 +152,7 @@ test('the line, the table and the CSV file agree with the hours file, hour by ho
   const facts = served({ weather: file });
   const html = sectionOf(facts.text('/hours/72'), 'hours-weather');
   const rows = rowsOf(html);
-  const csv = facts.text('/charts/events.csv').trimEnd().split('\r\n').slice(1);
+  const csv = facts.text('/charts/events.csv').trimEnd().split('\n').slice(1);
   const points = pathPoints(pathOf(html, 'line-weather'));
   const [, highest = 0, top = 0] =
     [...html.matchAll(/<text x="-6" y="([\d.]+)%" dy="4">([\d,.]+)/g)]
@@ -196,7 +198,7 @@ test('the usual range is drawn and compared with the last whole hour', () => {
   });
   expect(pathOf(html.text('/'), 'plot-usual')).toMatch(/^M0,/);
   expect(html.text('/charts/events.csv')).toMatch(
-    /^start,end,events_per_second,usual_low,usual_high,observed_share,reason\r\n[^\r]*,1,2,1,\r\n/,
+    /^start,end,events_per_second,usual_low,usual_high,observed_share,reason,origin\n[^\n]*,1,2,1,,live\n/,
   );
 });
 
@@ -254,6 +256,19 @@ describe('no chart is drawn and the page states why', () => {
   });
 });
 
+test('a file of a chart names the origin in each line and in the heading of its image', () => {
+  const origin = 'simulated';
+  const hours = { weather: { ...weatherFile(), origin }, labels: { ...labelsFile(), origin } };
+  const facts = served({ ...hours, overview: { ...recent, origin } });
+  facts.set('weather', Buffer.from(JSON.stringify({ ...fixture('weather'), origin })));
+  for (const name of ['events', 'labels'] as const) {
+    const [head, ...lines] = facts.text(`/charts/${name}.csv`).trimEnd().split('\n');
+    expect(head).toMatch(/,origin$/);
+    expect(lines.map((line) => line.split(',').at(-1))).toEqual(Array(72).fill('simulated'));
+    expect(facts.text(`/charts/${name}.svg`)).toContain('SIMULATED');
+  }
+});
+
 test('a chart of each file is rendered once per hours file, and every path of a chart responds', () => {
   const facts = served();
   const names = chartNames.filter((name) => !/month|year/.test(name));
@@ -274,7 +289,7 @@ test('the newest 24 hours are the last part of the chart of 72 hours, on the pag
   ] as const) {
     const rows = (path: string) => rowsOf(sectionOf(facts.text(path), id));
     expect(rows('/hours/24')).toEqual(rows('/hours/72').slice(-24));
-    const lines = (file: string) => facts.text(`/charts/${file}.csv`).split('\r\n').slice(1);
+    const lines = (file: string) => facts.text(`/charts/${file}.csv`).split('\n').slice(1);
     expect(lines(`${name}-24h`)).toEqual(lines(name).slice(-25));
     expect(facts.text('/hours/24')).toContain(`href="../charts/${name}-24h.svg"`);
     expect(sectionOf(facts.text('/hours/24'), id).includes('class="plot-hole"')).toBe(isHole);

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { microsFromMillis } from '../../contract/timestamp.ts';
+import type { Origin } from '../../contract/vocabulary.ts';
 import { type Bin, sideOf, type TimeSeries } from '../../web/chart/series.ts';
 import { TimeChart } from '../../web/chart/time-chart.tsx';
 import { agreeing, countText, instantText, percentText, rateText } from '../../web/format.ts';
@@ -143,24 +144,27 @@ function observedText({ end, observed, reason }: Bin, through: number): string {
   return end > through ? `${text === '' ? 'all' : text}, so far` : text;
 }
 
-/** Formats a chart as CSV (RFC 4180): one line per hour or day, with the exact values and an empty field for unknown ones. */
-export function chartCsv({ series, columns }: PageChart): string {
+/**
+ * Formats a chart as CSV with LF: one line per hour or day, with the exact values and an empty field for unknown ones.
+ * Each line ends with the origin, because a file on its own must not be mistaken for an observation of the live network.
+ */
+export function chartCsv({ series, columns }: PageChart, origin: Origin): string {
   const name = (text: string): string => text.toLowerCase().replaceAll(' ', '_');
   const head = [
     ...['start', 'end', name(columns.value)],
     ...(columns.below === undefined ? [] : [name(columns.below)]),
     ...(columns.apart === undefined ? [] : [name(columns.apart)]),
     ...(columns.usual === undefined ? [] : ['usual_low', 'usual_high']),
-    ...['observed_share', 'reason'],
+    ...['observed_share', 'reason', 'origin'],
   ];
   const lines = series.bins.map((bin) => [
     ...[new Date(bin.start).toISOString(), new Date(bin.end).toISOString(), bin.value],
     ...(columns.below === undefined ? [] : [bin.below]),
     ...(columns.apart === undefined ? [] : [bin.apart]),
     ...(columns.usual === undefined ? [] : [bin.usual?.low, bin.usual?.high]),
-    ...[bin.start >= series.through ? null : bin.observed, bin.reason],
+    ...[bin.start >= series.through ? null : bin.observed, bin.reason, origin],
   ]);
-  return [head, ...lines].map((line) => `${line.map(csvField).join(',')}\r\n`).join('');
+  return [head, ...lines].map((line) => `${line.map(csvField).join(',')}\n`).join('');
 }
 
 function csvField(value: string | number | null | undefined): string {

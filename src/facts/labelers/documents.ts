@@ -219,8 +219,9 @@ export function labelerDocuments(common: HeaderList, alarm: (did: string, error:
 function chartFileOf({ facts, provenance }: LabelerEnvelope, format: 'csv' | 'svg'): string {
   const chart = activityChart(facts);
   if (chart === null) throw new Error('the window has no length');
-  if (format === 'csv') return chartCsv(chart);
-  return chartImage(chart, provenance.origin ?? 'live', `Labeler ${facts.did}. `);
+  const origin = provenance.origin ?? 'live';
+  if (format === 'csv') return chartCsv(chart, origin);
+  return chartImage(chart, origin, `Labeler ${facts.did}. `);
 }
 
 function checkedLabeler({ pair, judgement }: PairedLabeler, did: string, now: number): LabelerEnvelope {

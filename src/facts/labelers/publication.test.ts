@@ -63,8 +63,8 @@ describe('the documents about labelers', () => {
     const { facts } = JSON.parse(text(app.get(`${path}.json`))) as LabelerEnvelope;
     const csv = app.get(`${path}.csv`);
     expect(header(csv, 'Content-Type')).toBe('text/csv; charset=utf-8; header=present');
-    const [head, ...rows] = text(csv).trimEnd().split('\r\n');
-    expect(head).toBe('start,end,applied,removed,observed_share,reason');
+    const [head, ...rows] = text(csv).trimEnd().split('\n');
+    expect(head).toBe('start,end,applied,removed,observed_share,reason,origin');
     expect(rows.map((row) => row.split(',').slice(0, 4).with(1, ''))).toEqual(
       facts.days.map(({ day, applied, removed }) =>
         [`${day}T00:00:00.000Z`, '', applied, removed].map((one) => `${one ?? ''}`),

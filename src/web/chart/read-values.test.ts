@@ -1,16 +1,16 @@
 import { expect, it } from 'vitest';
 import { readingsOf } from './read-values.ts';
 
-const csv = (...lines: string[]) => lines.map((line) => `${line}\r\n`).join('');
+const csv = (...lines: string[]) => lines.map((line) => `${line}\n`).join('');
 
 it('a reading states the time, the value, the usual range and the observed share with its reason', () => {
   const file = csv(
-    'start,end,events_per_second,usual_low,usual_high,observed_share,reason',
-    '2026-11-27T14:00:00.000Z,2026-11-27T15:00:00.000Z,59.512,50,70.25,0.5,nothing arrived from the host',
-    '2026-11-27T15:00:00.000Z,2026-11-27T16:00:00.000Z,,,,0,"nothing, at all ""here"""',
-    '2026-11-27T16:00:00.000Z,2026-11-27T17:00:00.000Z,1234.5678,,,1,',
-    '2026-11-27T17:00:00.000Z,2026-11-27T18:00:00.000Z,0.25,,,0.99999,',
-    '2026-11-27T18:00:00.000Z,2026-11-27T19:00:00.000Z,,,,,',
+    'start,end,events_per_second,usual_low,usual_high,observed_share,reason,origin',
+    '2026-11-27T14:00:00.000Z,2026-11-27T15:00:00.000Z,59.512,50,70.25,0.5,nothing arrived from the host,live',
+    '2026-11-27T15:00:00.000Z,2026-11-27T16:00:00.000Z,,,,0,"nothing, at all ""here""",live',
+    '2026-11-27T16:00:00.000Z,2026-11-27T17:00:00.000Z,1234.5678,,,1,,live',
+    '2026-11-27T17:00:00.000Z,2026-11-27T18:00:00.000Z,0.25,,,0.99999,,live',
+    '2026-11-27T18:00:00.000Z,2026-11-27T19:00:00.000Z,,,,,,live',
   );
   expect(readingsOf([file])).toEqual([
     '27 Nov 14:00 UTC: events per second 59.51, usually 50 to 70.25, 50 % observed: nothing arrived from the host',
@@ -23,11 +23,11 @@ it('a reading states the time, the value, the usual range and the observed share
 
 it('a reading of two charts states the values of both, and late labels only where there are some', () => {
   const period = '2026-11-27T00:00:00.000Z,2026-11-28T00:00:00.000Z';
-  const events = csv('start,end,events_per_second,observed_share,reason', `${period},700,1,`);
+  const events = csv('start,end,events_per_second,observed_share,reason,origin', `${period},700,1,,live`);
   const labels = (late: string) =>
     csv(
-      'start,end,labels_per_hour,labels_read_late,observed_share,reason',
-      `${period},61,${late},0.4,some hours not observed`,
+      'start,end,labels_per_hour,labels_read_late,observed_share,reason,origin',
+      `${period},61,${late},0.4,some hours not observed,live`,
     );
   expect(readingsOf([events, labels('303')])).toEqual([
     '27 Nov: events per second 700, entirely observed; labels per hour 61, labels read late 303, 40 % observed: some hours not observed',

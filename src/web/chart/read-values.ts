@@ -117,7 +117,7 @@ export function readingsOf(files: readonly string[]): string[] {
 function valuesOf(head: readonly string[], row: readonly string[]): string {
   const texts = head.flatMap((name, at): string[] => {
     const value = row[at] ?? '';
-    if (['start', 'end', 'reason', 'usual_high'].includes(name)) return [];
+    if (['start', 'end', 'reason', 'usual_high', 'origin'].includes(name)) return [];
     if (name === 'observed_share') return [observedOf(value, row[at + 1] ?? '')];
     if (name === 'usual_low')
       return value === '' ? [] : [`usually ${numberOf(value)} to ${numberOf(row[at + 1] ?? '')}`];
@@ -155,7 +155,7 @@ function timeOf(start: string, end: string): string {
 
 /** Returns the fields of a CSV file as `chartCsv` writes it. */
 function rowsOf(file: string): string[][] {
-  const lines = file.split('\r\n').filter((line) => line !== '');
+  const lines = file.split('\n').filter((line) => line !== '');
   return lines.map((line) =>
     [...line.matchAll(/(?:^|,)(?:"((?:[^"]|"")*)"|([^,]*))/g)].map(
       ([, quoted, plain = '']) => quoted?.replaceAll('""', '"') ?? plain,

@@ -316,8 +316,8 @@ function timestamp(at: Micros): string {
 
 /**
  * Returns the labelers of which a label was refused because of its form or content. The counts come from the store, so
- * that a restart does not change the result. No minimum applies: its operator must learn which labels
- * are missing here, and a serializer that writes one kind of label wrong loses all labels of that kind.
+ * that a restart does not change the result. No minimum applies: a serializer that writes one kind of label wrong loses
+ * all labels of that kind, and the operator of the labeler must learn of it.
  */
 export function refusedLabelers(refusals: readonly RefusalCount[]): ReadonlySet<string> {
   const counted = refusals.filter(({ reason, count }) => count > 0 && !harmless.has(reason));

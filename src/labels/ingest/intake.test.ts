@@ -174,11 +174,17 @@ function sourceOf(): Source {
   return newSource('did:plc:aaaaaaaaaaaaaaaaaaaaaaaa', 'https://labeler.example', { time: { clock } as never });
 }
 
-/** Returns the items that an account reports as unbalanced. */
-function closing(received: number, act: (account: DeliveryAccount) => void, source = sourceOf()): number[] {
+/** Collects the items that accounts report as unbalanced. */
+function balances() {
   const unbalanced: number[] = [];
   const telemetry = { ...noTelemetry, unbalanced: (items: number) => void unbalanced.push(items) };
-  const account = new DeliveryAccount(source, { log: silentLog, telemetry }, received);
+  return { unbalanced, report: { log: silentLog, telemetry } };
+}
+
+/** Returns the items that an account reports as unbalanced. */
+function closing(received: number, act: (account: DeliveryAccount) => void, source = sourceOf()): number[] {
+  const { unbalanced, report } = balances();
+  const account = new DeliveryAccount(source, report, received);
   act(account);
   account.close();
   return unbalanced;
@@ -206,17 +212,28 @@ describe('the account of a delivery', () => {
 });
 
 /** One step of a random history of a stream with pages. */
-type Step = 'good' | 'bad' | 'repeat' | 'swapped' | 'page' | 'lagging' | 'reconnect' | 'restart' | 'rejected';
+type Step =
+  | 'good'
+  | 'bad'
+  | 'refused'
+  | 'repeat'
+  | 'swapped'
+  | 'page'
+  | 'lagging'
+  | 'reconnect'
+  | 'restart'
+  | 'rejected';
 
 /**
  * Runs a history of a labeler whose frames have one row each. Returns the numbers of the rows that were neither stored,
- * recorded as a gap, nor held as a hole.
+ * refused, recorded as a gap, nor held as a hole; or what the accounts of the deliveries report, below zero.
  */
 function lost(steps: readonly Step[], isAligned: boolean): readonly number[] {
   let source = sourceOf();
   /** Rows that are stored, and rows in a gap. */
   const [stored, inGap] = [new Set<number>(), new Set<number>()];
-  const bad = new Set<number>();
+  const [bad, refused] = [new Set<number>(), new Set<number>()];
+  const { unbalanced, report } = balances();
   /** Time at which each row first arrived by the stream. */
   const arrived = new Map<number, number>();
   let [count, now] = [0, start];
@@ -235,21 +252,26 @@ function lost(steps: readonly Step[], isAligned: boolean): readonly number[] {
   const deliver = (seq: number): void => {
     now += 1;
     if (!arrived.has(seq)) arrived.set(seq, now);
+    const account = new DeliveryAccount(source, report, 1);
     if (bad.has(seq)) {
       apply({ kind: 'hole_found', now: micros(now), epoch, before: null });
+      account.settle('hole', 1);
+      account.close();
       return;
     }
-    stored.add(seq);
+    account.settle(refused.has(seq) ? 'refused' : stored.has(seq) ? 'known' : 'stored', 1);
+    if (!refused.has(seq)) stored.add(seq);
     // The reader stores a frame with a lower number than the one before it, but the position stays.
     const isLower = seq < (source.position.seq ?? source.progress.live?.seq ?? -1);
     source.apply({ kind: 'frames_seen', frames: isLower ? [] : [frame(seq)] });
     move({ kind: 'frames', last: isLower ? null : frame(seq) });
+    account.close();
   };
   /** Reads the pages, which show the first rows: a replica may lag behind the stream. */
   const readPages = (shown: number, through: number): void => {
     const next = (): number => (source.position.cursor ?? 0) + 1;
     for (let row = next(); row <= shown; row = next()) {
-      stored.add(row);
+      if (!refused.has(row)) stored.add(row);
       // A self-made labeler may number its pages otherwise, so that only some labelers are aligned.
       move({ kind: 'page', cursor: row, tail: isAligned ? `f${row}` : `p${row}` });
     }
@@ -276,6 +298,11 @@ function lost(steps: readonly Step[], isAligned: boolean): readonly number[] {
       bad.add(count);
       deliver(count);
     },
+    refused: () => {
+      count += 1;
+      refused.add(count);
+      deliver(count);
+    },
     repeat: () => {
       // A labeler repeats only frames of the connection.
       if (count > countBefore) deliver(Math.max(countBefore + 1, count - 1));
@@ -299,14 +326,17 @@ function lost(steps: readonly Step[], isAligned: boolean): readonly number[] {
   for (const step of steps) {
     acts[step]();
     if (passesHole(source)) return [-1];
+    if (unbalanced.length > 0) return unbalanced.map((items) => -items);
   }
   // The next pages read the holes, and the rows from before the connection.
   if (!isJoined || source.tracker.reading.hole !== null || source.progress.holes.length > 0) readPages(count, now);
-  return [...Array(count).keys()].map((i) => i + 1).filter((row) => !stored.has(row) && !inGap.has(row));
+  return [...Array(count).keys()]
+    .map((i) => i + 1)
+    .filter((row) => !stored.has(row) && !refused.has(row) && !inGap.has(row));
 }
 
-test('under random histories of good and bad frames in any order, pages, connections and restarts, every row is stored or in a gap', () => {
-  const frames: readonly Step[] = ['good', 'good', 'good', 'bad', 'repeat', 'swapped'];
+test('under random histories of good, bad and refused frames in any order, pages, connections and restarts, every row is stored or in a gap', () => {
+  const frames: readonly Step[] = ['good', 'good', 'good', 'bad', 'refused', 'repeat', 'swapped'];
   const others: readonly Step[] = ['page', 'lagging', 'reconnect', 'restart', 'rejected'];
   const history = fc.record({
     steps: fc.array(fc.constantFrom(...frames, ...others), { maxLength: 40 }),

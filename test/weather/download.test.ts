@@ -65,6 +65,8 @@ afterEach(async () => {
 interface Host {
   readonly url: string;
   frames: readonly Recorded[];
+  /** Closes all connections. */
+  drop(): void;
 }
 
 /**
@@ -81,11 +83,14 @@ async function startHost(recorded: readonly Recorded[]): Promise<Host> {
     for (const { line } of cursor === null ? host.frames.slice(-liveEvents) : asked) socket.send(line);
   });
   await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
-  ending.push(() => {
+  const drop = (): void => {
     for (const socket of webSockets.clients) socket.terminate();
+  };
+  ending.push(() => {
+    drop();
     http.close();
   });
-  const host: Host = { url: `ws://127.0.0.1:${(http.address() as AddressInfo).port}`, frames: recorded };
+  const host: Host = { url: `ws://127.0.0.1:${(http.address() as AddressInfo).port}`, frames: recorded, drop };
   return host;
 }
 
@@ -192,6 +197,35 @@ describe('a host that has lost its directory while the instrument was stopped', 
       const after = await observe(data, host, paths, nowMs, (_, frames) => frames >= ahead);
       expect(minutesOf(after)).toEqual(minutesOf(before));
       expect(after.observed).toEqual(before.observed);
+    },
+  );
+});
+
+describe('a host that was killed, and has lost its last events', () => {
+  test.each(protocols)(
+    'is read with a gap over the %s protocol, even if the number of the position is now one that the host does not send',
+    async (protocol, paths) => {
+      const recorded = recordedEvents(protocol).filter(({ seq }) => seq > 0);
+      const last = recorded.at(-1);
+      const kept = recorded.filter(({ seq }) => seq <= (last?.seq ?? 0) - 10);
+      // The host reads its last ten events again, in another order, after some that it has not sent before.
+      const lost = again(recorded.slice(-10), 0, 60).filter(({ seq }) => seq !== last?.seq);
+      const next = again(recorded.slice(-10), 10, 70);
+      const host = await startHost(recorded);
+      const expected = await observe(newFolder(), host, paths, (last?.timeUs ?? 0) / 1000 + 71_000, (lines) =>
+        isFilled(lines),
+      );
+      let dropped = -1;
+      const read = await observe(newFolder(), host, paths, (last?.timeUs ?? 0) / 1000 + 71_000, (lines, frames) => {
+        if (dropped >= 0) return frames >= dropped + next.length;
+        if (!isFilled(lines)) return false;
+        dropped = frames;
+        host.frames = [...kept, ...lost, ...next];
+        host.drop();
+        return false;
+      });
+      expect(minutesOf(read)).toEqual(minutesOf(expected));
+      expect(read.observed).toEqual(expected.observed);
     },
   );
 });

@@ -55,18 +55,27 @@ describe('a resume by time', () => {
 describe('a resume by seq', () => {
   const bySeq: Position = { kind: 'seq', value: 7, counted: 1, timeUs: 100 };
 
-  test('continues at the next number, whether or not the host repeats the event at the position', () => {
-    for (const events of [
-      [
+  test('continues at the next number if the host repeats the event at the position', () => {
+    const progress = resumedAt(bySeq);
+    expect(
+      feed(progress, [
+        [6, 90],
         [7, 100],
         [8, 100],
-      ],
-      [[8, 100]],
-    ] as const) {
-      const progress = resumedAt(bySeq);
-      expect(feed(progress, events).at(-1)).toBe('counted');
-      expect(progress.continuous).toBe(true);
-    }
+      ]),
+    ).toEqual(['skipped', 'skipped', 'counted']);
+    expect(progress.continuous).toBe(true);
+  });
+
+  test('is not continuous if the host does not repeat the event at the position, because the host may use its number again', () => {
+    const progress = resumedAt(bySeq);
+    expect(
+      feed(progress, [
+        [6, 90],
+        [8, 101],
+      ]),
+    ).toEqual(['skipped', 'counted']);
+    expect(progress.continuous).toBe(false);
   });
 
   test('is not continuous if numbers are missing', () => {
@@ -101,6 +110,16 @@ describe('a resume by seq', () => {
     expect(progress.continuous).toBe(false);
     expect(feed(progress, [[265, 251]])).toEqual(['counted']);
     expect(progress.continuous).toBe(true);
+  });
+
+  test('skips events after a row with a number that was read before and a later time, but not after a row that was read before', () => {
+    const progress = resumedAt(bySeq);
+    expect([progress.pass(6, 200), progress.pass(7, 200)]).toEqual(['reused', 'skipped']);
+    expect(feed(progress, [[8, 201]])).toEqual(['skipped']);
+    const known = resumedAt(bySeq);
+    expect([known.pass(6, 100), known.pass(7, 100)]).toEqual(['skipped', 'skipped']);
+    expect(feed(known, [[8, 101]])).toEqual(['counted']);
+    expect(known.continuous).toBe(true);
   });
 
   test('finds a new numbering if the number is far smaller, or if an hour has passed', () => {

@@ -188,10 +188,13 @@ export class Progress {
     if (timeUs > this.#timeUs) this.#missed = true;
   }
 
-  /** Records a row that is not an event. The row advances the number but not the time, and cannot start a position. */
-  pass(seq: number): Verdict {
+  /**
+   * Records a row that is not an event. The row advances the number but not the time, and cannot start a position. Its
+   * time, which is that of its `sync`, shows only whether the host uses its number again.
+   */
+  pass(seq: number, timeUs: number): Verdict {
     if (!this.numbered || this.#state === 'starting') return 'skipped';
-    return this.#judge(seq, this.#timeUs, true);
+    return this.#judge(seq, this.#isReused(seq, timeUs) ? timeUs : this.#timeUs, true);
   }
 
   /**
@@ -226,7 +229,7 @@ export class Progress {
       const isNext = this.#state === 'following' || (this.#state === 'resuming' && this.#sawAt);
       if (isNext) this.leftOut = seq - this.#value - 1;
     }
-    return this.#ahead({ seq, timeUs, key, creates });
+    return this.#ahead({ seq, timeUs, creates });
   }
 
   /**
@@ -282,12 +285,13 @@ export class Progress {
     return 'counted';
   }
 
-  #ahead({ seq, timeUs, key, creates }: Ahead): Verdict {
+  #ahead({ seq, timeUs, creates }: Ahead): Verdict {
     if (this.#state === 'starting') return this.#start(seq, timeUs, creates);
     if (this.#state === 'following') this.continuous = true;
     else {
-      const passedOver = this.#counted === 0 ? this.#sawBefore : this.#bySeq && key === this.#value + 1;
-      this.continuous = this.#state === 'resuming' && this.#skippedUs === 0 && (this.#sawAt || passedOver);
+      // A reader requests the event at its position again. Without it, the events after it may not be the next ones.
+      const isNext = this.#sawAt || (this.#counted === 0 && this.#sawBefore);
+      this.continuous = this.#state === 'resuming' && this.#skippedUs === 0 && isNext;
       // A position at which nothing was counted is only a time, which may lie within a download.
       const isCertain = this.#state === 'resuming' && this.#counted > 0;
       if (!isCertain && this.#isDoubtful(timeUs, creates)) return 'skipped';
@@ -334,11 +338,10 @@ export class Progress {
   }
 }
 
-/** An event after the position. `key` is its number or its time, whichever the position is. */
+/** An event after the position. */
 interface Ahead {
   readonly seq: number | null;
   readonly timeUs: number;
-  readonly key: number;
   readonly creates: boolean;
 }
 

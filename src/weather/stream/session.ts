@@ -85,6 +85,12 @@ const overlap = { seq: 20_000, time: 60_000_000 } as const;
  */
 const legacyOverlap = { seq: 1_000, time: 0 } as const;
 
+/**
+ * Overlap of a connection after the first, in sequence numbers. A host that was killed uses the numbers of the events
+ * that it lost again, and the event that now has the number of the position may be one that it does not send.
+ */
+const reconnectOverlap = { seq: 100, time: 0 } as const;
+
 /** Dependencies and settings of a session. */
 interface SessionOptions extends Omit<ReaderContext, 'classifier'> {
   /** Returns a random number in [0, 1). */
@@ -204,7 +210,8 @@ class Session {
     // wrong.
     const isDownloaded = this.#downloadingUs !== null;
     if (position && !isDownloaded && !isFruitless && ageUs <= young && ageUs >= -futureUs) {
-      const cursor = this.#revision === this.#stored.revision ? this.#withOverlap(position) : position.value;
+      const isFirst = this.#revision === this.#stored.revision;
+      const cursor = this.#cursorOf(position, isFirst);
       this.#live.resume();
       return cursor;
     }
@@ -245,7 +252,7 @@ class Session {
       begin: (fruitless) => {
         const { position } = track;
         if (fruitless >= fruitlessBackfills || !position) return 'give_up';
-        const cursor = isFirst ? this.#withOverlap(position) : position.value;
+        const cursor = this.#cursorOf(position, isFirst);
         isFirst = false;
         track.resume();
         return cursor;
@@ -299,8 +306,10 @@ class Session {
     }
   }
 
-  #withOverlap({ kind, value }: Position): number {
-    return Math.max(1, value - (this.#isPresent ? overlap : legacyOverlap)[kind]);
+  /** Returns the cursor of a connection that resumes at a position: the first one, or a later one. */
+  #cursorOf({ kind, value }: Position, isFirst: boolean): number {
+    const overlapping = isFirst ? (this.#isPresent ? overlap : legacyOverlap) : reconnectOverlap;
+    return Math.max(1, value - overlapping[kind]);
   }
 
   #rateAt(position: Position | null): number | null {

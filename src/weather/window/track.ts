@@ -183,10 +183,10 @@ export class Track {
     return gain;
   }
 
-  #uncounted({ outcome, notice, seq }: FrameFacts): FrameOutcome {
+  #uncounted({ outcome, notice, seq, timeUs }: FrameFacts): FrameOutcome {
     switch (outcome) {
       case 'resync':
-        return this.#passOver(seq ?? 0);
+        return this.#passOver(seq ?? 0, timeUs);
       case 'notice':
         this.#heed(notice);
         return outcome;
@@ -196,8 +196,9 @@ export class Track {
   }
 
   /** Processes a row of a re-sync. The row advances only the number, because its time is the time of its `sync`. */
-  #passOver(seq: number): FrameOutcome {
-    const verdict = this.#progress.pass(seq);
+  #passOver(seq: number, timeUs: number): FrameOutcome {
+    const verdict = this.#progress.pass(seq, timeUs);
+    if (verdict === 'reused') return this.#reuse();
     if (verdict === 'beyond_end') this.#done = true;
     if (verdict === 'implausible') return this.#unusable(verdict);
     if (verdict !== 'counted') return verdict === 'beyond_end' ? verdict : 'skipped';
@@ -263,12 +264,7 @@ export class Track {
     }
     const before = this.#progress.started ? this.#progress.timeUs : null;
     let verdict = this.#progress.take(facts.seq, timeUs, facts.creates);
-    if (verdict === 'reused') {
-      // The position stays, so that nothing up to it is counted again. A backfill has no such position.
-      this.#resets += 1;
-      this.#done = this.#standstill === null;
-      return this.#done ? 'beyond_end' : 'skipped';
-    }
+    if (verdict === 'reused') return this.#reuse();
     if (verdict === 'renumbered') {
       this.#renumbered(false);
       if (this.#done) return 'beyond_end';
@@ -281,6 +277,16 @@ export class Track {
     else if (this.#progress.timeUs > (before ?? 0)) this.#begin(facts.seq, timeUs);
     if (this.#standstill !== null && !this.#progress.reusing) this.#judgePosition(this.#standstill, timeUs, before);
     return verdict === 'renumbered' || verdict === 'reused' ? 'skipped' : verdict;
+  }
+
+  /**
+   * Begins to skip events whose numbers the host uses again. The position stays, so that nothing up to it is counted
+   * again. A backfill ends, because it has no such position.
+   */
+  #reuse(): FrameOutcome {
+    this.#resets += 1;
+    this.#done = this.#standstill === null;
+    return this.#done ? 'beyond_end' : 'skipped';
   }
 
   /** Abandons the position if the stream advances without it, and records the uncounted time as a gap. */

@@ -28,7 +28,7 @@ describe('the table of labelers and values', () => {
     );
     expect(linesOf(tableOf(bodyOf({ ...view, labelers: gapped })))).toEqual([
       'By labeler and value',
-      '4 applied and 1 removed, by labeler and value. Each value links to its observations.',
+      '4 applied and 1 removed, by labeler and value. Bars compare the labelers. Each value links to its observations.',
       ...['Labeler and value', 'Applied', 'Removed', 'First and last'],
       careful,
       'No unobserved time of this labeler is recorded in this interval.',
@@ -87,7 +87,7 @@ describe('the table of labelers and values', () => {
     const view = await viewOf({ labels: [{}] });
     const said = linesOf(tableOf(bodyOf({ ...view, timeline: { ...view.timeline, uncounted: 2 } })));
     expect(said[1]).toBe(
-      'At least 1 applied and 0 removed (2 days not counted), by labeler and value. Each value links to its observations.',
+      'At least 1 applied and 0 removed (2 days not counted), by labeler and value. Bars compare the labelers. Each value links to its observations.',
     );
     expect(said).toContain('20 Nov 2026');
   });

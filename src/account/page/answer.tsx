@@ -71,13 +71,14 @@ function LabelerRows({ found, most, view, links, t }: LabelerRowsProps) {
       <tr class="labeler">
         <th scope="rowgroup" colSpan={4}>
           <Labeler did={did} name={view.network.names.get(did)} t={t} />
-          {most > 0 ? <Bar share={sum.applied / most} rest={sum.removed / most} /> : null}
           <span class="soft">
             {coverageText(found, view, t)}{' '}
             {own !== null && view.query.filters.labeler === undefined ? (
               <a href={own.all}>{t.answer.onlyLabeler}</a>
             ) : null}
           </span>
+          {/* Next to the numbers that it shows: above the coverage it would be taken for it. */}
+          {most > 0 ? <Bar share={sum.applied / most} rest={sum.removed / most} /> : null}
         </th>
       </tr>
       {values.length + otherValues > 1 ? (

@@ -240,10 +240,10 @@ it('a refused fact draws nothing, and the page, the image and the file state tha
 
 it('a glance tells when the network was busiest and when it was not observed', () => {
   const storm = sectionOf(served('storm').text('/'), 'hours-weather');
-  expect(storm).toMatch(/>busiest: <\/tspan>\d+ Nov \d\d:00<\/text>/);
+  expect(storm).toMatch(/>busiest: \d+ Nov \d\d:00<\/text>/);
   expect(pathOf(storm, 'plot-above')).toMatch(/^M694\.4,-4h83\.\d$/);
   const hole = sectionOf(served('hole').text('/'), 'hours-weather');
-  expect(hole).toContain('>not observed: </tspan>19 Nov 04:00 – 06:00</text>');
-  expect(served('hole').text('/charts/events.svg')).toContain('>not observed: 19 Nov 04:00 – 06:00</text>');
+  expect(hole).toContain('<tspan class="plot-wide">not observed: </tspan>19 Nov 04:00 – 06:00 →</text>');
+  expect(served('hole').text('/charts/events.svg')).toContain('>not observed: 19 Nov 04:00 – 06:00 →</text>');
   expect(hole).toMatch(/Not observed: 19 Nov 04:00 to 19 Nov 06:00 \(nothing arrived from the host\)\./);
 });

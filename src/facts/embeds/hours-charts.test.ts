@@ -183,12 +183,12 @@ test('the usual range is drawn and compared with the last whole hour', () => {
   const series = seriesOf(weatherFile());
   const usual = (low: number, high: number) =>
     weatherChart({ ...series, hours: series.hours.map((hour) => ({ ...hour, usual: { low, high, days: 9 } })) });
-  expect(usual(0, 100).answer).toMatch(/: as usual for this hour \(0 to 100\)\.$/);
+  expect(usual(0, 100).answer).toMatch(/: as usual for that hour \(0 to 100\)\.$/);
   // The last whole hour has 70,000 events: 19.44 per second. The rate rises from hour to hour, and exceeds 18 in hour 65.
   expect(usual(10, 18).answer).toMatch(
-    / 19\.44 events per second arrived: more than usual for this hour \(10 to 18\), since 20 Nov 2026, 05:00 UTC\.$/,
+    / 19\.44 events per second arrived: more than usual for that hour \(10 to 18\), since 20 Nov 2026, 05:00 UTC\.$/,
   );
-  expect(usual(30, 40).answer).toContain('less than usual for this hour');
+  expect(usual(30, 40).answer).toContain('less than usual for that hour');
   expect(weatherChart(series).answer).toContain('too little history');
   const html = served({
     weather: {
@@ -314,7 +314,7 @@ test('hours outside their usual range are marked on the picture, counted in its 
     ...Array<string>(57).fill(''),
     ...Array<string>(7).fill(', busier'),
   ]);
-  expect(html).toContain('>busiest: </tspan>20 Nov 11:00</text>');
+  expect(html).toContain('>busiest: 20 Nov 11:00</text>');
 });
 
 test('the charts of labels draw applications above and removals below zero, on one scale', () => {

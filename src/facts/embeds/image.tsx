@@ -4,7 +4,7 @@ import { renderToString } from 'preact-render-to-string';
 import type { HeaderList } from '../../http/reply.ts';
 import { holeLabels } from '../../web/chart/hole-labels.ts';
 import { type ChartLayout, layChart, plotHeight, plotWidth } from '../../web/chart/layout.ts';
-import { tickText } from '../../web/chart/time-chart.tsx';
+import { tickAnchor, tickText } from '../../web/chart/time-chart.tsx';
 import { formatsOf } from '../../web/language/formats.ts';
 import { type PageChart, peakText } from '../hours/chart-figure.tsx';
 
@@ -272,7 +272,7 @@ export function ImageChart({ chart, x: left, y, width }: ImageChartProps) {
         <Peak layout={layout} chart={chart} scale={scale} />
         {holeLabels(layout, binLength(chart), formats).map((label) => (
           <Text key={label.time} x={label.x * scale} y={height - 5} anchor={label.anchor}>
-            {`${label.words}${label.time}`}
+            {`${label.before}${label.words}${label.time}${label.after}`}
           </Text>
         ))}
         <Unseen x={0} y={height + strip.gap} width={known} height={strip.height} />
@@ -345,7 +345,7 @@ function Texts({ layout, unit, scale }: { layout: ChartLayout; unit: string; sca
       {times
         .filter(({ x }) => x <= 0.94 * plotWidth)
         .map((tick) => (
-          <Text key={tick.at} x={tick.x * scale} y={bottom}>
+          <Text key={tick.at} x={tick.x * scale} y={bottom} anchor={tickAnchor(tick)}>
             {tickText(tick, formats)}
           </Text>
         ))}
@@ -377,7 +377,7 @@ function Text({
 }: {
   readonly x: number;
   readonly y: number;
-  readonly anchor?: 'start' | 'end';
+  readonly anchor?: 'start' | 'middle' | 'end';
   readonly paint?: string;
   readonly children: string;
 }) {

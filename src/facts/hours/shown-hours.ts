@@ -294,13 +294,13 @@ function weatherAnswer(bins: readonly Bin[], through: number): string {
   const side = sideOf(last);
   if (side === null || !last.usual) return `${text}. There is too little history to say whether that is usual.`;
   const range = `${rateText(last.usual.low)} to ${rateText(last.usual.high)}`;
-  if (side === 'within') return `${text}: as usual for this hour (${range}).`;
+  if (side === 'within') return `${text}: as usual for that hour (${range}).`;
   let since = last;
   for (const bin of bins.slice(0, bins.indexOf(last)).toReversed()) {
     if (sideOf(bin) !== side) break;
     since = bin;
   }
-  return `${text}: ${side === 'above' ? 'more' : 'less'} than usual for this hour (${range}), since ${instantText(new Date(since.start).toISOString())}.`;
+  return `${text}: ${side === 'above' ? 'more' : 'less'} than usual for that hour (${range}), since ${instantText(new Date(since.start).toISOString())}.`;
 }
 
 /** Names of collections for readers, in the order of the contract. */

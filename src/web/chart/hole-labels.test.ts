@@ -31,10 +31,27 @@ function labelsOf(
 describe('holeLabels', () => {
   it('states when a hole was, next to it on the side with more room', () => {
     expect(labelsOf([[5, 7]])).toEqual([
-      { x: 104.2, anchor: 'start', words: 'not observed: ', time: '18 Nov 05:00 – 07:00', isFirst: true },
+      {
+        ...{ x: 104.2, anchor: 'start', before: '← ', words: 'not observed: ', after: '' },
+        ...{ time: '18 Nov 05:00 – 07:00', isFirst: true },
+      },
     ]);
     expect(labelsOf([[60, 72]])).toEqual([
-      { x: 826.3, anchor: 'end', words: 'not observed: ', time: '20 Nov 12:00 – 00:00', isFirst: true },
+      {
+        ...{ x: 826.3, anchor: 'end', before: '', words: 'not observed: ', after: ' →' },
+        ...{ time: '20 Nov 12:00 – 00:00', isFirst: true },
+      },
+    ]);
+  });
+
+  it('dates the end of a hole unless it is on the same day or at most 12 hours later', () => {
+    const timeOf = (from: number, to: number) => labelsOf([[from, to]])[0]?.time;
+    expect([timeOf(3, 23.4), timeOf(20, 26), timeOf(20, 32), timeOf(20, 32.5), timeOf(24, 48)]).toEqual([
+      '18 Nov 03:00 – 23:24',
+      '18 Nov 20:00 – 02:00',
+      '18 Nov 20:00 – 08:00',
+      '18 Nov 20:00 – 19 Nov 08:30',
+      '19 Nov 00:00 – 20 Nov 00:00',
     ]);
   });
 
@@ -108,7 +125,10 @@ describe('holeLabels', () => {
 
   it('begins within a hole of a third of the time, for which a narrow picture has no room next to it', () => {
     expect(labelsOf([[20, 46]])).toEqual([
-      { x: 284.8, anchor: 'start', words: 'not observed: ', time: '18 Nov 20:00 – 19 Nov 22:00', isFirst: true },
+      {
+        ...{ x: 284.8, anchor: 'start', before: '', words: 'not observed: ', after: '' },
+        ...{ time: '18 Nov 20:00 – 19 Nov 22:00', isFirst: true },
+      },
     ]);
   });
 

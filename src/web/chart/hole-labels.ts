@@ -6,6 +6,9 @@ import { type ChartLayout, type DrawnHole, plotWidth } from './layout.ts';
 export interface HoleLabel {
   readonly x: number;
   readonly anchor: 'start' | 'end';
+  /** Arrows to the hole from a label next to it, so that it is not taken for the label of the time below which it stands. */
+  readonly before: '← ' | '';
+  readonly after: ' →' | '';
   /** Words before the time, only of a label that is alone; the hatched hole says the same. */
   readonly words: string;
   readonly time: string;
@@ -20,6 +23,9 @@ const maxLabels = 3;
 const distance = 7;
 /** Width of a character, estimated for the narrowest picture with all labels. */
 const characterWidth = 11;
+/** Number of characters of an arrow and its space. */
+const arrow = 2;
+const noArrow = { before: '', after: '' } as const;
 /** Room of a picture next to its plot. */
 const margin = 20;
 /** Part of the plot from which on a label begins within its hole. */
@@ -68,8 +74,8 @@ export function holeLabels(
       .find((one) => isInside(one) && covered.every((other) => areApart(one, other)));
     if (found === undefined) continue;
     covered.push(found);
-    const { x, anchor, words } = found;
-    labels.push({ x: Math.round(10 * x) / 10, anchor, words, time, isFirst });
+    const { x, anchor, before, after, words } = found;
+    labels.push({ x: Math.round(10 * x) / 10, anchor, before, after, words, time, isFirst });
   }
   return labels;
 }
@@ -84,16 +90,16 @@ function isInside({ from, to }: Place): boolean {
  * long that a narrow picture has no room next to it, its label begins within it.
  */
 function placesOf({ from, to }: Place, characters: number) {
-  const width = distance + characterWidth * characters;
   const isLong = to - from > long * plotWidth;
+  const width = distance + characterWidth * (characters + (isLong ? 0 : arrow));
   const sides = isLong
     ? ([
-        { x: from + distance, anchor: 'start', from, to: Math.max(to, from + width) },
-        { x: to - distance, anchor: 'end', from: Math.min(from, to - width), to },
+        { x: from + distance, anchor: 'start', from, to: Math.max(to, from + width), ...noArrow },
+        { x: to - distance, anchor: 'end', from: Math.min(from, to - width), to, ...noArrow },
       ] as const)
     : ([
-        { x: to + distance, anchor: 'start', from, to: to + width },
-        { x: from - distance, anchor: 'end', from: from - width, to },
+        { x: to + distance, anchor: 'start', from, to: to + width, before: '← ', after: '' },
+        { x: from - distance, anchor: 'end', from: from - width, to, before: '', after: ' →' },
       ] as const);
   return (from + to) / 2 > plotWidth / 2 ? sides.toReversed() : sides;
 }
@@ -127,7 +133,7 @@ function timeText({ start, end }: Group, length: number, { dayTick, clock }: For
     return first === last ? first : `${first} – ${last}`;
   }
   const timeOf = (at: number): string => clock(microsFromMillis(at));
-  // The end of less than 24 hours needs no date.
-  const isShort = end - start < 24 * hour;
+  // The end on the same day or in the night after it needs no date.
+  const isShort = end - start <= 12 * hour || (end - start < 24 * hour && dayOf(start) === dayOf(end));
   return `${dayOf(start)} ${timeOf(start)} – ${isShort ? '' : `${dayOf(end)} `}${timeOf(end)}`;
 }

@@ -74,7 +74,7 @@ export function TimeChart({ series, unit, summary, formats, titleOf, peakText }:
               class={isLesser(tick) ? 'plot-minor' : undefined}
               x={percent(shareOf(tick.x))}
               y="99%"
-              text-anchor={tick.x > 0.86 * plotWidth ? 'end' : undefined}
+              text-anchor={tickAnchor(tick)}
             >
               {tickText(tick, formats)}
             </text>
@@ -130,8 +130,8 @@ function ValueTexts({ layout: { values }, unit, formats }: { layout: ChartLayout
   );
 }
 
-/** Maximum length of a text that is drawn next to the peak, as a part of the picture's width. */
-const peakRoom = 0.4;
+/** Maximum length of a text that is drawn next to the peak, as a part of the width of a narrow picture. */
+const peakRoom = 0.5;
 /** Marks the highest value, with its time above and next to the mark. */
 function PeakMark({ peak: { x, y }, text }: { peak: NonNullable<ChartLayout['peak']>; text: string }) {
   const isLeft = x < (1 - peakRoom) * plotWidth;
@@ -146,8 +146,7 @@ function PeakMark({ peak: { x, y }, text }: { peak: NonNullable<ChartLayout['pea
         dy={-6}
         text-anchor={isLeft ? 'start' : 'end'}
       >
-        <Wide>{text.slice(0, text.indexOf(': ') + 2)}</Wide>
-        {text.slice(text.indexOf(': ') + 2)}
+        {text}
       </text>
     </>
   );
@@ -159,7 +158,7 @@ function Wide({ children }: { children: string }) {
 }
 
 /** Writes next to a hole, at the lower end of the plot, when it was. */
-function HoleText({ label: { x, anchor, words, time, isFirst } }: { label: HoleLabel }) {
+function HoleText({ label: { x, anchor, before, words, time, after, isFirst } }: { label: HoleLabel }) {
   return (
     <text
       class={`plot-text plot-when${isFirst ? '' : ' plot-wide'}`}
@@ -168,8 +167,10 @@ function HoleText({ label: { x, anchor, words, time, isFirst } }: { label: HoleL
       dy={-5}
       text-anchor={anchor}
     >
+      {before}
       <Wide>{words}</Wide>
       {time}
+      {after}
     </text>
   );
 }
@@ -214,6 +215,11 @@ function Observed({ layout: { observed: path, known }, hatch }: { layout: ChartL
 /** Returns true if a narrow picture has no room for the text of a tick. */
 function isLesser({ at, form, isMinor }: TimeTick): boolean {
   return isMinor || (form === 'month' && new Date(at).getUTCMonth() % 4 !== 0);
+}
+
+/** Returns where a tick of the time axis has its text: centred, unless the text would leave the plot. */
+export function tickAnchor({ x }: TimeTick): 'start' | 'middle' {
+  return x < 0.07 * plotWidth ? 'start' : 'middle';
 }
 
 /** Formats the text of a tick of the time axis. */

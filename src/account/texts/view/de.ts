@@ -43,7 +43,8 @@ export const viewDe: ViewTexts = {
   answer: {
     heading: 'Nach Labeler und Wert',
     skip: 'Tabelle überspringen',
-    caption: (events) => `${events}, nach Labeler und Wert. Jeder Wert führt zu seinen Beobachtungen.`,
+    caption: (events) =>
+      `${events}, nach Labeler und Wert. Balken vergleichen die Labeler. Jeder Wert führt zu seinen Beobachtungen.`,
     columns: { name: 'Labeler und Wert', span: 'Erste und letzte' },
     allValues: 'Alle Werte',
     onlyLabeler: 'Nur diesen Labeler anzeigen',

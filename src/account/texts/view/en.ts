@@ -70,7 +70,8 @@ export const viewEn = {
   answer: {
     heading: 'By labeler and value',
     skip: 'Skip the table',
-    caption: (events: string) => `${events}, by labeler and value. Each value links to its observations.`,
+    caption: (events: string) =>
+      `${events}, by labeler and value. Bars compare the labelers. Each value links to its observations.`,
     columns: { name: 'Labeler and value', span: 'First and last' },
     allValues: 'All values',
     onlyLabeler: 'Show only this labeler',

@@ -39,7 +39,8 @@ export const viewEs: ViewTexts = {
   answer: {
     heading: 'Por etiquetador y valor',
     skip: 'Saltar la tabla',
-    caption: (events) => `${events}, por etiquetador y valor. Cada valor enlaza con sus observaciones.`,
+    caption: (events) =>
+      `${events}, por etiquetador y valor. Las barras comparan los etiquetadores. Cada valor enlaza con sus observaciones.`,
     columns: { name: 'Etiquetador y valor', span: 'Primera y última' },
     allValues: 'Todos los valores',
     onlyLabeler: 'Mostrar solo este etiquetador',

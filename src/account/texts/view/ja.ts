@@ -36,7 +36,8 @@ export const viewJa: ViewTexts = {
   answer: {
     heading: 'ラベラーと値の別',
     skip: '表をスキップ',
-    caption: (events) => `${events}（ラベラーと値の別）。値のリンクは、その値の観測だけを表示します。`,
+    caption: (events) =>
+      `${events}（ラベラーと値の別）。棒はラベラーごとの件数を比べます。値のリンクは、その値の観測だけを表示します。`,
     columns: { name: 'ラベラーと値', span: '最初と最後' },
     allValues: 'すべての値',
     onlyLabeler: 'このラベラーだけを表示',

@@ -41,7 +41,8 @@ export const viewPt: ViewTexts = {
   answer: {
     heading: 'Por rotulador e valor',
     skip: 'Pular a tabela',
-    caption: (events) => `${events}, por rotulador e valor. Cada valor leva às suas observações.`,
+    caption: (events) =>
+      `${events}, por rotulador e valor. As barras comparam os rotuladores. Cada valor leva às suas observações.`,
     columns: { name: 'Rotulador e valor', span: 'Primeira e última' },
     allValues: 'Todos os valores',
     onlyLabeler: 'Mostrar apenas este rotulador',

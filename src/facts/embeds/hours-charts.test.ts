@@ -186,7 +186,7 @@ test('the usual range is drawn and compared with the last whole hour', () => {
   expect(usual(0, 100).answer).toMatch(/: as usual for that hour \(0 to 100\)\.$/);
   // The last whole hour has 70,000 events: 19.44 per second. The rate rises from hour to hour, and exceeds 18 in hour 65.
   expect(usual(10, 18).answer).toMatch(
-    / 19\.44 events per second arrived: more than usual for that hour \(10 to 18\), since 20 Nov 2026, 05:00 UTC\.$/,
+    / 19\.44 events of all kinds per second arrived: more than usual for that hour \(10 to 18\), since 20 Nov 2026, 05:00 UTC\.$/,
   );
   expect(usual(30, 40).answer).toContain('less than usual for that hour');
   expect(weatherChart(series).answer).toContain('too little history');

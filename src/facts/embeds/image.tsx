@@ -271,8 +271,8 @@ export function ImageChart({ chart, x: left, y, width }: ImageChartProps) {
         <Texts layout={layout} unit={chart.unit} scale={scale} />
         <Peak layout={layout} chart={chart} scale={scale} />
         {holeLabels(layout, binLength(chart), formats).map((label) => (
-          <Text key={label.time} x={label.x * scale} y={height - 5} anchor={label.anchor}>
-            {`${label.before}${label.words}${label.time}${label.after}`}
+          <Text key={label.x} x={label.x * scale} y={height - 5} anchor={label.anchor}>
+            {`${label.before}${label.parts.map(({ text }) => text).join('')}${label.after}`}
           </Text>
         ))}
         <Unseen x={0} y={height + strip.gap} width={known} height={strip.height} />

@@ -290,7 +290,7 @@ function weatherAnswer(bins: readonly Bin[], through: number): string {
   const full = bins.filter(({ end, observed }) => end <= through && observed >= 1);
   const last = full.at(-1);
   if (!last || last.value === null) return 'No hour was observed entirely yet.';
-  const text = `In the last hour that was observed entirely, ${instantText(new Date(last.start).toISOString())}, ${rateText(last.value)} events per second arrived`;
+  const text = `In the last hour that was observed entirely, ${instantText(new Date(last.start).toISOString())}, ${rateText(last.value)} events of all kinds per second arrived`;
   const side = sideOf(last);
   if (side === null || !last.usual) return `${text}. There is too little history to say whether that is usual.`;
   const range = `${rateText(last.usual.low)} to ${rateText(last.usual.high)}`;

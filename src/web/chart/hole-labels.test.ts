@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { formatsOf } from '../language/formats.ts';
-import { holeLabels } from './hole-labels.ts';
+import { type HoleLabel, holeLabels } from './hole-labels.ts';
 import { layChart } from './layout.ts';
 import type { TimeSeries } from './series.ts';
 
@@ -28,25 +28,38 @@ function labelsOf(
   return holeLabels(layChart(series), length, formatsOf('en'));
 }
 
+/** Parts of the text of a hole that is alone. */
+const unobserved = (time: string) => [
+  { text: 'not observed: ', isWide: true },
+  { text: time, isWide: false },
+];
+/** Parts of the text of a time that was observed in part: a narrow picture has room only for the words. */
+const inPart = (time: string) => [
+  { text: 'partly not observed: ', isWide: false },
+  { text: time, isWide: true },
+];
+const textOf = ({ parts }: HoleLabel) => parts.map(({ text }) => text).join('');
+const timeOf = ({ parts }: HoleLabel) => parts.at(-1)?.text;
+
 describe('holeLabels', () => {
   it('states when a hole was, next to it on the side with more room', () => {
     expect(labelsOf([[5, 7]])).toEqual([
       {
-        ...{ x: 104.2, anchor: 'start', before: '← ', words: 'not observed: ', after: '' },
-        ...{ time: '18 Nov 05:00 – 07:00', isFirst: true },
+        ...{ x: 104.2, anchor: 'start', before: '← ', after: '', isFirst: true },
+        parts: unobserved('18 Nov 05:00 – 07:00'),
       },
     ]);
     expect(labelsOf([[60, 72]])).toEqual([
       {
-        ...{ x: 826.3, anchor: 'end', before: '', words: 'not observed: ', after: ' →' },
-        ...{ time: '20 Nov 12:00 – 00:00', isFirst: true },
+        ...{ x: 826.3, anchor: 'end', before: '', after: ' →', isFirst: true },
+        parts: unobserved('20 Nov 12:00 – 00:00'),
       },
     ]);
   });
 
   it('dates the end of a hole unless it is on the same day or at most 12 hours later', () => {
-    const timeOf = (from: number, to: number) => labelsOf([[from, to]])[0]?.time;
-    expect([timeOf(3, 23.4), timeOf(20, 26), timeOf(20, 32), timeOf(20, 32.5), timeOf(24, 48)]).toEqual([
+    const timesOf = (...holes: (readonly [number, number])[]) => holes.map((hole) => labelsOf([hole]).map(timeOf)[0]);
+    expect(timesOf([3, 23.4], [20, 26], [20, 32], [20, 32.5], [24, 48])).toEqual([
       '18 Nov 03:00 – 23:24',
       '18 Nov 20:00 – 02:00',
       '18 Nov 20:00 – 08:00',
@@ -57,7 +70,7 @@ describe('holeLabels', () => {
 
   it('names the days of a chart of days', () => {
     const times = (holes: readonly (readonly [number, number])[]) =>
-      labelsOf(holes, { count: 30, length: day }).map(({ time }) => time);
+      labelsOf(holes, { count: 30, length: day }).map(timeOf);
     expect(times([[3, 4]])).toEqual(['21 Nov']);
     expect(times([[3, 5]])).toEqual(['21 Nov – 22 Nov']);
   });
@@ -68,17 +81,15 @@ describe('holeLabels', () => {
         [24, 24.4],
         [25, 25.4],
       ]),
-    ).toEqual([expect.objectContaining({ words: 'partly not observed: ', time: '19 Nov 00:00 – 01:24' })]);
+    ).toEqual([expect.objectContaining({ parts: inPart('19 Nov 00:00 – 01:24') })]);
     const hours = Array.from({ length: 24 }, (_, at) => [24 + at, 24.4 + at] as const);
-    expect(labelsOf(hours)).toEqual([
-      expect.objectContaining({ words: 'partly not observed: ', time: '19 Nov 00:00 – 23:24' }),
-    ]);
+    expect(labelsOf(hours)).toEqual([expect.objectContaining({ parts: inPart('19 Nov 00:00 – 23:24') })]);
     expect(
       labelsOf([
         [30, 31],
         [31, 33],
       ]),
-    ).toEqual([expect.objectContaining({ words: 'not observed: ', time: '19 Nov 06:00 – 09:00' })]);
+    ).toEqual([expect.objectContaining({ parts: unobserved('19 Nov 06:00 – 09:00') })]);
   });
 
   it('labels the longest of several holes, and others only where no label is yet', () => {
@@ -87,7 +98,7 @@ describe('holeLabels', () => {
       [8, 11],
       [60, 61],
     ]);
-    expect(labels.map(({ time, isFirst }) => [time, isFirst])).toEqual([
+    expect(labels.map((label) => [textOf(label), label.isFirst])).toEqual([
       ['18 Nov 08:00 – 11:00', true],
       ['20 Nov 12:00 – 13:00', false],
     ]);
@@ -98,7 +109,7 @@ describe('holeLabels', () => {
       [28, 30],
       [60, 63],
     ]);
-    expect(labels.map(({ time, anchor }) => [time, anchor])).toEqual([
+    expect(labels.map((label) => [textOf(label), label.anchor])).toEqual([
       ['20 Nov 12:00 – 15:00', 'end'],
       ['19 Nov 04:00 – 06:00', 'end'],
     ]);
@@ -111,8 +122,8 @@ describe('holeLabels', () => {
   it('names the days of which only a part was observed, joined with holes that adjoin them', () => {
     const days = { count: 30, length: day };
     const [first, ...more] = labelsOf([[3.2, 3.6]], { ...days, parts: [3] });
-    expect([first?.words, first?.time, more]).toEqual(['partly not observed: ', '21 Nov', []]);
-    expect(labelsOf([[20, 21]], { ...days, parts: [8, 9, 21] }).map(({ words, time }) => words + time)).toEqual([
+    expect([first?.parts, more]).toEqual([inPart('21 Nov'), []]);
+    expect(labelsOf([[20, 21]], { ...days, parts: [8, 9, 21] }).map(textOf)).toEqual([
       'in part: 26 Nov – 27 Nov',
       'in part: 8 Dec – 9 Dec',
     ]);
@@ -126,8 +137,8 @@ describe('holeLabels', () => {
   it('begins within a hole of a third of the time, for which a narrow picture has no room next to it', () => {
     expect(labelsOf([[20, 46]])).toEqual([
       {
-        ...{ x: 284.8, anchor: 'start', before: '', words: 'not observed: ', after: '' },
-        ...{ time: '18 Nov 20:00 – 19 Nov 22:00', isFirst: true },
+        ...{ x: 284.8, anchor: 'start', before: '', after: '', isFirst: true },
+        parts: unobserved('18 Nov 20:00 – 19 Nov 22:00'),
       },
     ]);
   });

@@ -9,9 +9,11 @@ export interface HoleLabel {
   /** Arrows to the hole from a label next to it, so that it is not taken for the label of the time below which it stands. */
   readonly before: '← ' | '';
   readonly after: ' →' | '';
-  /** Words before the time, only of a label that is alone; the hatched hole says the same. */
-  readonly words: string;
-  readonly time: string;
+  /**
+   * Parts of the text in order. A narrow picture has no room for wide parts: the hatched hole says without words that it
+   * was not observed, but not that it was observed in part.
+   */
+  readonly parts: readonly { readonly text: string; readonly isWide: boolean }[];
   /** True for the label of the longest hole, the only one for which a narrow picture has room. */
   readonly isFirst: boolean;
 }
@@ -75,9 +77,16 @@ export function holeLabels(
     if (found === undefined) continue;
     covered.push(found);
     const { x, anchor, before, after, words } = found;
-    labels.push({ x: Math.round(10 * x) / 10, anchor, before, after, words, time, isFirst });
+    labels.push({ x: Math.round(10 * x) / 10, anchor, before, after, parts: partsOf(group, words, time), isFirst });
   }
   return labels;
+}
+
+function partsOf({ isPart }: Group, words: string, time: string): HoleLabel['parts'] {
+  return [
+    { text: words, isWide: !isPart },
+    { text: time, isWide: isPart },
+  ];
 }
 
 /** Returns true for a place within the plot and the margins next to it. */

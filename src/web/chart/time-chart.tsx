@@ -59,7 +59,7 @@ export function TimeChart({ series, unit, summary, formats, titleOf, peakText }:
       ))}
       <ValueTexts layout={layout} unit={unit} formats={formats} />
       {holeLabels(layout, lengthOf(series), formats).map((label) => (
-        <HoleText key={label.time} label={label} />
+        <HoleText key={label.x} label={label} />
       ))}
       {peakText === undefined || layout.peak === null ? null : (
         <PeakMark peak={layout.peak} text={peakText(layout.peak.bin)} />
@@ -158,7 +158,7 @@ function Wide({ children }: { children: string }) {
 }
 
 /** Writes next to a hole, at the lower end of the plot, when it was. */
-function HoleText({ label: { x, anchor, before, words, time, after, isFirst } }: { label: HoleLabel }) {
+function HoleText({ label: { x, anchor, before, parts, after, isFirst } }: { label: HoleLabel }) {
   return (
     <text
       class={`plot-text plot-when${isFirst ? '' : ' plot-wide'}`}
@@ -168,8 +168,7 @@ function HoleText({ label: { x, anchor, before, words, time, after, isFirst } }:
       text-anchor={anchor}
     >
       {before}
-      <Wide>{words}</Wide>
-      {time}
+      {parts.map(({ text, isWide }) => (isWide ? <Wide key={text}>{text}</Wide> : text))}
       {after}
     </text>
   );

@@ -184,6 +184,8 @@ const chartPaints: readonly (readonly [
   ['plot-observed', 'fill', '#0f6b5c', '#58c4ae', 'stroke:none'],
   ['plot-up', 'fill', '#0f6b5c', '#58c4ae', 'stroke:none'],
   ['plot-down', 'fill', '#9a4a00', '#f0a860', 'stroke:none'],
+  ['plot-up-part', 'fill', '#86b4ac', '#366e64', 'stroke:none'],
+  ['plot-down-part', 'fill', '#cca47e', '#82603d', 'stroke:none'],
   ['plot-apart', 'fill', '#565d64', '#a9b0b6', 'stroke:none'],
   ['plot-above', 'stroke', '#9a4a00', '#f0a860', 'fill:none;stroke-linecap:butt;stroke-width:9'],
   ['plot-below', 'stroke', '#0b5394', '#8cc0f5', 'fill:none;stroke-linecap:butt;stroke-width:9;stroke-dasharray:4,4'],
@@ -257,8 +259,8 @@ export function ImageChart({ chart, x: left, y, width }: ImageChartProps) {
       <g transform={`${place} scale(${scale})`}>
         {shapes(layout, chart.series.paint)
           .filter(({ d }) => d !== '')
-          .map(({ name, d, isPart }) => (
-            <path key={`${name} ${isPart}`} class={name} d={d} fill-opacity={isPart ? 0.5 : undefined} />
+          .map(({ name, d }) => (
+            <path key={name} class={name} d={d} />
           ))}
       </g>
       <g transform={place}>
@@ -296,14 +298,15 @@ function shapes(layout: ChartLayout, paint: string) {
     { name: 'plot-zero', d: `M0,${layout.zero}h${plotWidth}` },
     { name: 'plot-usual', d: layout.usual },
     { name: 'plot-up', d: bars(layout.up) },
-    { name: 'plot-up', d: bars(layout.upPart), isPart: true },
+    // Colours, because ImageMagick ignores the opacity of a shape that a class fills.
+    { name: 'plot-up-part', d: bars(layout.upPart) },
     { name: 'plot-down', d: bars(layout.down) },
-    { name: 'plot-down', d: bars(layout.downPart), isPart: true },
+    { name: 'plot-down-part', d: bars(layout.downPart) },
     { name: 'plot-apart', d: bars(layout.apart) },
     { name: `line-${paint}`, d: layout.line },
     { name: 'plot-above', d: layout.above },
     { name: 'plot-below', d: layout.below },
-  ] satisfies { name: string; d: string; isPart?: true }[];
+  ];
 }
 
 /** Rounds to hundredths, so that a box of an odd number of tenths has the middle of its line. */

@@ -113,13 +113,29 @@ describe('a resume by seq', () => {
   });
 
   test('skips events after a row with a number that was read before and a later time, but not after a row that was read before', () => {
-    const progress = resumedAt(bySeq);
+    const reading = () => {
+      const progress = new Progress(null);
+      progress.goLive(false);
+      expect(feed(progress, [[7, 100]])).toEqual(['counted']);
+      return progress;
+    };
+    const progress = reading();
+    progress.resume();
     expect([progress.pass(6, 200), progress.pass(7, 200)]).toEqual(['reused', 'skipped']);
     expect(feed(progress, [[8, 201]])).toEqual(['skipped']);
-    const known = resumedAt(bySeq);
-    expect([known.pass(6, 100), known.pass(7, 100)]).toEqual(['skipped', 'skipped']);
-    expect(feed(known, [[8, 101]])).toEqual(['counted']);
+    // The rows have the later time of their `sync`, which is itself a row.
+    const known = reading();
+    expect([known.pass(8, 150), known.pass(9, 150)]).toEqual(['counted', 'counted']);
+    known.resume();
+    expect(feed(known, [[7, 100]])).toEqual(['skipped']);
+    expect([known.pass(8, 150), known.pass(9, 150)]).toEqual(['skipped', 'skipped']);
+    expect(feed(known, [[10, 160]])).toEqual(['counted']);
     expect(known.continuous).toBe(true);
+    // The time of the rows up to a stored position is not known.
+    const stored = resumedAt(bySeq);
+    expect([stored.pass(6, 150), stored.pass(7, 150)]).toEqual(['skipped', 'skipped']);
+    expect(feed(stored, [[8, 160]])).toEqual(['counted']);
+    expect(stored.continuous).toBe(true);
   });
 
   test('finds a new numbering if the number is far smaller, or if an hour has passed', () => {

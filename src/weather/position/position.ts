@@ -69,6 +69,11 @@ export class Progress {
   #value = 0;
   #counted = 0;
   #timeUs = 0;
+  /**
+   * Latest time of the rows that advanced the number after the last counted event; infinite if it is not known, because
+   * a stored position has no such time.
+   */
+  #rowsUs = 0;
   #state: 'resuming' | 'starting' | 'following' | 'reusing' = 'starting';
   #leaveFirst = false;
   /** True if the connection replays history, which may begin with a download of the repositories. */
@@ -194,7 +199,10 @@ export class Progress {
    */
   pass(seq: number, timeUs: number): Verdict {
     if (!this.numbered || this.#state === 'starting') return 'skipped';
-    return this.#judge(seq, this.#isReused(seq, timeUs) ? timeUs : this.#timeUs, true);
+    const isReused = timeUs > this.#rowsUs && this.#isReused(seq, timeUs);
+    const verdict = this.#judge(seq, isReused ? timeUs : this.#timeUs, true);
+    if (verdict === 'counted') this.#rowsUs = Math.max(this.#rowsUs, timeUs);
+    return verdict;
   }
 
   /**
@@ -204,7 +212,9 @@ export class Progress {
    */
   take(seq: number | null, timeUs: number, creates: boolean): Verdict {
     const verdict = this.#judge(seq, timeUs, creates);
-    if (verdict === 'counted' && this.#missed) {
+    if (verdict !== 'counted') return verdict;
+    this.#rowsUs = 0;
+    if (this.#missed) {
       this.continuous = false;
       this.#missed = false;
     }
@@ -335,6 +345,7 @@ export class Progress {
     this.#value = value;
     this.#counted = counted;
     this.#timeUs = timeUs;
+    this.#rowsUs = Number.POSITIVE_INFINITY;
   }
 }
 

@@ -35,8 +35,8 @@ const unobserved = (time: string) => [
 ];
 /** Parts of the text of a time that was observed in part: a narrow picture has room only for the words. */
 const inPart = (time: string) => [
-  { text: 'partly not observed: ', isWide: false },
-  { text: time, isWide: true },
+  { text: 'partly not observed', isWide: false },
+  { text: `: ${time}`, isWide: true },
 ];
 const textOf = ({ parts }: HoleLabel) => parts.map(({ text }) => text).join('');
 const timeOf = ({ parts }: HoleLabel) => parts.at(-1)?.text;

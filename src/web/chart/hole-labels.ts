@@ -83,9 +83,11 @@ export function holeLabels(
 }
 
 function partsOf({ isPart }: Group, words: string, time: string): HoleLabel['parts'] {
+  // The colon and the space belong to the time.
+  const length = isPart ? words.length - 2 : words.length;
   return [
-    { text: words, isWide: !isPart },
-    { text: time, isWide: isPart },
+    { text: words.slice(0, length), isWide: !isPart },
+    { text: words.slice(length) + time, isWide: isPart },
   ];
 }
 

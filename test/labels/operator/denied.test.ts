@@ -142,7 +142,15 @@ describe('the purge of a denied labeler’s rows', () => {
     await allow(station.folder, hostile.did);
     hostile.faults.emit(4);
     // Only the four new labels are stored, because the removed rows are not read again.
-    await until('its new labels are stored', async () => (await rows(station)).get(hostile.did) === 4);
+    let [stored, sources]: [number | undefined, object] = [undefined, {}];
+    await until(
+      () => `its new labels are stored: ${stored} are, the sources are ${JSON.stringify(sources)}`,
+      async () => {
+        stored = (await rows(station)).get(hostile.did);
+        sources = (await station.overview()).coverage.sources;
+        return stored === 4;
+      },
+    );
   });
 
   test('begins at the next start if no instrument was running', async () => {

@@ -5,6 +5,7 @@ import { type LabelStation, startStation } from '../../../harness/labels/label-s
 import { until } from '../../../harness/process/until.ts';
 import { createSim } from '../../../sim/index.ts';
 import { formatTimestamp } from '../../../src/contract/timestamp.ts';
+import { type ReadPosition, readPosition } from '../../../src/labels/label/position.ts';
 import { changeDenyFile, denyPath, parseDenyTarget } from '../../../src/labels/operator/deny-file.ts';
 import { silentLog } from '../../../src/ops/log.ts';
 import { day, micros } from '../../../src/store/time.ts';
@@ -125,6 +126,18 @@ describe('the purge of a denied labeler’s rows', () => {
 
   test('does not affect other labelers, causes a caveat and a gap, and keeps the resume position', async () => {
     const { station, hostile, honest } = await observe();
+    // A labeler whose pages have not been read up to the rows is read from its first page once it is allowed.
+    const last = hostile.database.seqOf(hostile.edge);
+    if (last === null) throw new Error('the last label has no row');
+    let at: ReadPosition | null = null;
+    await until(
+      () => `its pages have been read up to ${last}: the position is ${JSON.stringify(at)}`,
+      async () => {
+        const position = (await station.store.positions()).find(({ source }) => source === hostile.did);
+        at = readPosition(position?.value ?? '');
+        return (at?.cursor ?? 0) >= last;
+      },
+    );
     await deny(station.folder, hostile.did);
     await requestPurge(station.folder, hostile.did);
     await until('the removal has ended', async () => (await station.store.purges())[0]?.completedAt != null);

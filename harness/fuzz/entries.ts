@@ -50,7 +50,7 @@ interface FuzzEntry {
 
 const did = 'did:plc:aaaaaaaaaaaaaaaaaaaaaaaa';
 const never = new AbortController().signal;
-const rules = { source: did, epoch: micros(0), now: micros(Date.UTC(2026, 6, 10, 13) * 1000) };
+const rules = { source: did, since: micros(0), now: micros(Date.UTC(2026, 6, 10, 13) * 1000) };
 
 /** Processes each row as the instrument does, but without storing it. */
 function takeRows(rows: readonly unknown[]): void {

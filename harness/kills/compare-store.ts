@@ -160,7 +160,7 @@ export async function storedOnce(sim: Sim, url: string): Promise<string[]> {
   for (const { did, log, edge } of sim.labelers.list) {
     for (let n = 1; n <= edge; n += 1) {
       const { label, emittedUs } = log.label(n);
-      const admitted = admit(label, { source: did, epoch: startedAt, now: micros(Math.floor(emittedUs)) });
+      const admitted = admit(label, { source: did, since: startedAt, now: micros(Math.floor(emittedUs)) });
       if (admitted.kind === 'accepted' && !stored.delete(identityOf(admitted.label).toString('latin1'))) lost += 1;
     }
   }

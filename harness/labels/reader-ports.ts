@@ -39,7 +39,7 @@ interface ScriptedPorts {
 export type OwnPorts = Partial<
   Pick<ReaderPorts, 'gaps'> &
     Pick<LabelQuery, 'memory' | 'streams'> &
-    Pick<Acceptance, 'accept'> &
+    Pick<Acceptance, 'accept' | 'purges'> &
     Pick<ReaderTime, 'random' | 'timings' | 'wait'>
 >;
 
@@ -75,6 +75,7 @@ export function scriptedPorts(
       refused: new RefusedMemory(),
       repeats: { find: () => Promise.resolve({ changes: [], committed: () => undefined }), load: () => false },
       filledIn: new FilledIn(),
+      purges: over.purges ?? { requestedAt: () => null },
       cap: new DailyCap({ clock, shareOf, budgetBytes: () => 1e9, isTight: () => false }),
       usage,
       clockGeneration: () => 0,

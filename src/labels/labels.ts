@@ -114,6 +114,7 @@ async function observe(
   const labelers = await createLabelers(base, ports, signal, fail);
   made.labelers = labelers;
   await loadRoster(store, labelers, ports.acceptance);
+  await base.purges.load();
   if (!isActive(role)) ports.acceptance.refused.keepJournal();
   labelers.denials.load(denied);
   for (const did of settings.seeds) labelers.add(did, 'seeded', 'seeds');
@@ -233,7 +234,8 @@ function createReaderPorts(
   acceptance: PageAcceptance,
   { epoch, suspectDocument }: { readonly epoch: Micros; readonly suspectDocument: (did: string) => void },
 ): ReaderPorts {
-  const { settings, store, clocks, random, log, telemetry, outbound, shares, signatures, preconditions, role } = base;
+  const { settings, store, clocks, random, log, telemetry, outbound, shares, signatures, preconditions, role, purges } =
+    base;
   const { shareOf, usage, pace, cap, gaps } = shares;
   const { http, openStream, streams } = outbound;
   const charge = (source: string, cpuMs: number): void => pace.charge(source, { cpuMs });
@@ -251,7 +253,7 @@ function createReaderPorts(
   return {
     query: { http, openStream, streams, memory: createInputMemory() },
     acceptance: {
-      ...{ accept, cap, usage },
+      ...{ accept, purges, cap, usage },
       verify: (did, rows, given) => signatures.verify(did, rows, given),
       refused: new RefusedMemory(undefined, isLastForgotten),
       repeats: repeatsOf(

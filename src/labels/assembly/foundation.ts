@@ -9,6 +9,7 @@ import type { StoreWriter } from '../../store/port.ts';
 import type { LabelerKey } from '../../store/roster.ts';
 import { dayOf, dayStart, micros } from '../../store/time.ts';
 import { type Clocks, wait } from '../clock/clock.ts';
+import { Purges } from '../operator/purges.ts';
 import { GapWriter } from '../publish/gap-writer.ts';
 import { defaultMaxEnrolled, type KnownLabeler, priorityInput } from '../roster/known-labeler.ts';
 import { labelerCollection } from '../roster/relay-list.ts';
@@ -24,13 +25,14 @@ import { createStreamOpener, type OpenStream, type Timings } from '../stream/ope
 import type { LabelsOptions } from './options.ts';
 import { type Preconditions, watchPreconditions } from './preconditions.ts';
 
-/** Parts of the instrument that exist before it observes: network clients, shares, signatures, clock and disk. */
+/** Parts of the instrument that exist before it observes: network clients, shares, signatures, clock, disk and purges. */
 export interface Foundation extends LabelsOptions {
   readonly outbound: Outbound;
   readonly shares: FairShares;
   readonly verifier: Verifier;
   readonly signatures: Signatures;
   readonly preconditions: Preconditions;
+  readonly purges: Purges;
 }
 
 /** Expected processor time of one signature check, in milliseconds; measured with libsecp256k1. */
@@ -79,7 +81,8 @@ export function createFoundation(
     },
   });
   const signatures = new Signatures({ identities, verifier, store, clock, shareOf, putKey: (key) => keys.put(key) });
-  return { ...options, outbound, shares, verifier, signatures, preconditions };
+  const purges = new Purges({ store, clock, log: options.log });
+  return { ...options, outbound, shares, verifier, signatures, preconditions, purges };
 }
 
 /** Dependencies of `createFairShares`. */

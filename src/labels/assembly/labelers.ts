@@ -60,7 +60,7 @@ export async function createLabelers(
   signal: AbortSignal,
   fail: (error: unknown) => void,
 ): Promise<Labelers> {
-  const { settings, store, clocks, log, telemetry, outbound, shares, signatures, preconditions } = base;
+  const { settings, store, clocks, log, telemetry, outbound, shares, signatures, preconditions, purges } = base;
   const { resolveTxt = outbound.resolveTxt } = base;
   const { http, identities } = outbound;
   const clock = clocks.wall;
@@ -76,7 +76,7 @@ export async function createLabelers(
     },
   });
   const denials: Denials = new Denials({
-    ...{ folder: settings.folder, store, clock, log, telemetry },
+    ...{ folder: settings.folder, store, clock, log, telemetry, purges },
     labelers: () => roster.labelers,
     changed: (labeler) => follow(labeler),
   });

@@ -1,13 +1,12 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { formatTimestamp, type Micros, parseTimestamp } from '../../contract/timestamp.ts';
+import { formatTimestamp, type Micros } from '../../contract/timestamp.ts';
 import type { HttpClient } from '../../network/http/http.ts';
 import type { Log } from '../../ops/log.ts';
-import { StoreError } from '../../store/errors.ts';
 import type { StoreWriter } from '../../store/port.ts';
 import { repeat, wait } from '../clock/clock.ts';
 import type { PageAcceptance } from '../ingest/acceptance.ts';
 import type { ReaderPorts } from '../ingest/ports.ts';
-import { type DenyList, domainsOfLabeler } from '../operator/deny-file.ts';
+import { domainsOfLabeler } from '../operator/deny-file.ts';
 import { createPublisher } from '../publish/publisher.ts';
 import { makeSourcesReport, type ReportedSource, writeSourcesReport } from '../publish/sources-report.ts';
 import { StoreRecorder } from '../publish/store-record.ts';
@@ -139,7 +138,7 @@ export function startTasks(
   fail: (error: unknown) => void,
 ): Tasks {
   const { base, labelers, acceptance, ports } = assembled;
-  const { settings, store, clocks, log, shares, preconditions } = base;
+  const { settings, store, clocks, log, shares, preconditions, purges } = base;
   const { roster, runner, denials, metadata, services, operations, reachability, add } = labelers;
   const { timings } = settings;
   const clock = clocks.wall;
@@ -185,9 +184,7 @@ export function startTasks(
   });
   // On a full disk, purge without waiting for readers, because only the purge frees space.
   const idle = (did: string): boolean => !runner.reads(did) || acceptance.paused !== null;
-  const purging = everyActive(timings.heartbeatMs, () =>
-    removeRequested({ ...{ store, clock, log, idle }, list: () => denials.list }, signal),
-  );
+  const purging = everyActive(timings.heartbeatMs, () => purges.remove({ list: denials.list, idle }, signal));
   return { ended: Promise.all(ended), endedByClosing: Promise.all([upkeep, purging]) };
 }
 
@@ -272,34 +269,4 @@ async function discover({ relay, http, add, wait, log }: DiscoverOptions, signal
   const { dids, complete } = await listLabelers(http, relay, { timeoutMs: 30_000, wait, signal });
   for (const did of dids) add(did, 'discovered', `relay ${host}`);
   if (!complete && !signal.aborted) log.warn('a relay did not list all labelers', { relay: host });
-}
-
-/** Dependencies of `removeRequested`. */
-interface PurgesOptions {
-  readonly store: Pick<StoreWriter, 'requestPurge' | 'purge'>;
-  /** Returns the list of denials in force, whose entries request purges. */
-  readonly list: () => DenyList;
-  /** Returns true if no more rows of a labeler are being stored. */
-  readonly idle: (did: string) => boolean;
-  readonly clock: () => Micros;
-  readonly log: Log;
-}
-
-/**
- * Passes the purge requests in the operator's list to the store, and removes rows until no request is pending. Stops
- * when the signal aborts; the next call resumes, even after a restart.
- */
-async function removeRequested(options: PurgesOptions, signal: AbortSignal): Promise<void> {
-  const { store, clock, log } = options;
-  try {
-    for (const { target, purge } of options.list().entries) {
-      const at = parseTimestamp(purge);
-      if (target.kind !== 'did' || at === null || !options.idle(target.did)) continue;
-      if (await store.requestPurge({ source: target.did, at })) log.info('a purge has started');
-    }
-    while (!signal.aborted && (await store.purge(clock())));
-  } catch (error) {
-    if (signal.aborted && error instanceof StoreError && error.code === 'closed') return;
-    throw error;
-  }
 }

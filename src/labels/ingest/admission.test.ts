@@ -8,7 +8,7 @@ import { type AdmissionReason, admit } from './admission.ts';
 
 const source = 'did:plc:labelerlabelerlabelerlab';
 const at = (text: string) => micros(parseTimestamp(text) ?? Number.NaN);
-const rules = { source, epoch: at('2026-07-01T00:00:00Z'), now: at('2026-07-10T12:00:00Z') };
+const rules = { source, since: at('2026-07-01T00:00:00Z'), now: at('2026-07-10T12:00:00Z') };
 const plain = {
   src: source,
   uri: 'did:plc:aaaaaaaaaaaaaaaaaaaaaaaa',
@@ -64,7 +64,7 @@ describe('the admission of a valid label', () => {
 });
 
 test('a label authored at the start of the epoch is accepted, and a label authored a microsecond earlier is refused', () => {
-  const young = { ...rules, epoch: at('2026-07-10T11:00:00.000Z') };
+  const young = { ...rules, since: at('2026-07-10T11:00:00.000Z') };
   expect(admit({ ...plain, cts: '2026-07-10T11:00:00.000000Z' }, young).kind).toBe('accepted');
   expect(admit({ ...plain, cts: '2026-07-10T10:59:59.999999Z' }, young)).toEqual({
     kind: 'refused',

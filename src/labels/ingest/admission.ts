@@ -32,8 +32,8 @@ type Admission =
 interface AdmissionRules {
   /** DID of the labeler that is read; labels of other labelers are refused. */
   readonly source: string;
-  /** Start of the epoch of observation. */
-  readonly epoch: Micros;
+  /** Start of the observation of the labeler: the epoch, or the last request to remove its rows if that is later. */
+  readonly since: Micros;
   /** Current time of the local clock. */
   readonly now: Micros;
 }
@@ -42,7 +42,7 @@ interface AdmissionRules {
  * Judges one decoded label of a frame (CBOR) or a page (JSON). Never throws. If several reasons for a refusal apply,
  * returns the first one in the order of `refusalReasons`. Form and size are checked together.
  */
-export function admit(value: unknown, { source, epoch, now }: AdmissionRules): Admission {
+export function admit(value: unknown, { source, since, now }: AdmissionRules): Admission {
   if (!isObject(value) || typeof value.src !== 'string') return refused('malformed');
   if (value.src !== source) return refused(isDid(value.src) ? 'foreign_src' : 'malformed');
   const label = readLabel(value);
@@ -52,7 +52,7 @@ export function admit(value: unknown, { source, epoch, now }: AdmissionRules): A
   const authored = parseAuthored(label.cts);
   if (authored === null) return refused('undated');
   if (authored > now + maxAhead) return refused('future');
-  if (authored < epoch) return refused('pre_epoch');
+  if (authored < since) return refused('pre_epoch');
   if (authored < now - maxLateness) return refused('late');
   return { kind: 'accepted', label, authored };
 }

@@ -77,6 +77,16 @@ test('a position is computed from the preceding position, even if two pages arri
   expect(source.position).toEqual({ seq: 9, seqTail: 'f', cursor: 7, cursorTail: 'p' });
 });
 
+test('labels that were authored before a request to remove the rows of their source are not accepted again', async () => {
+  const requested = micros(Date.now() * 1000);
+  const at = (ms: number) => ({ ...(row('a') as object), cts: new Date(requested / 1000 + ms).toISOString() });
+  const { intake } = intakeWith({ purges: { requestedAt: (source) => (source === did ? requested : null) } });
+  const rows = [at(-1), at(0), at(1)];
+  expect(await intake.take(page(7, ...rows), signal)).toEqual({ stored: 2, known: 0, refused: 1 });
+  const other = intakeWith({ purges: { requestedAt: (source) => (source === did ? null : requested) } });
+  expect(await other.intake.take(page(7, ...rows), signal)).toEqual({ stored: 3, known: 0, refused: 0 });
+});
+
 test('pages that wait for their turn when reading ends are neither checked nor committed', async () => {
   const stop = new AbortController();
   const { steps, ports, intake } = intakeWith({

@@ -1,6 +1,7 @@
 import { threadCpuMs } from '../../ops/process.ts';
 import type { ReceivedLabel } from '../../store/label.ts';
 import type { NewObservation, Refusal } from '../../store/port.ts';
+import { micros } from '../../store/time.ts';
 import { fingerprint } from '../label/fingerprint.ts';
 import { writePosition } from '../label/position.ts';
 import { CapReached, costOf } from '../shares/daily-cap.ts';
@@ -227,12 +228,13 @@ async function commit(ports: IntakePorts, page: AcceptedPage, filledIn: FilledIn
  */
 async function observe(
   { did }: Source,
-  { acceptance: { verify, cap }, time: { clock, epoch }, pace }: IntakePorts,
+  { acceptance: { verify, cap, purges }, time: { clock, epoch }, pace }: IntakePorts,
   rows: readonly unknown[],
   signal: AbortSignal,
   refuse: (reason: AdmissionReason, row: unknown) => void,
 ): Promise<NewObservation[]> {
-  const rules = { source: did, epoch, now: clock() };
+  const since = micros(Math.max(epoch, purges.requestedAt(did) ?? 0));
+  const rules = { source: did, since, now: clock() };
   const accepted: { readonly label: ReceivedLabel; readonly row: unknown }[] = [];
   const begun = threadCpuMs();
   for (const row of rows) {

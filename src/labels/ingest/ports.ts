@@ -6,6 +6,7 @@ import type { Log } from '../../ops/log.ts';
 import type { SignatureVerdict } from '../../store/label.ts';
 import type { GapChange, StoreWriter } from '../../store/port.ts';
 import type { Interval } from '../../store/time.ts';
+import type { Purges } from '../operator/purges.ts';
 import type { RepeatMemory } from '../repeats/repeats.ts';
 import type { DailyCap } from '../shares/daily-cap.ts';
 import type { Pace, SourceUsage } from '../shares/pace.ts';
@@ -48,6 +49,8 @@ export interface Acceptance {
   readonly repeats: Pick<RepeatMemory, 'find' | 'load'>;
   /** Records the times in which a source was read late. */
   readonly filledIn: Pick<FilledIn, 'load' | 'live' | 'covering'>;
+  /** Requests to remove the rows of a source, whose earlier labels are not accepted again. */
+  readonly purges: Pick<Purges, 'requestedAt'>;
   readonly cap: DailyCap;
   readonly usage: SourceUsage;
   /** Returns a number that changes when the clock is set or confirmed, and at a takeover. */

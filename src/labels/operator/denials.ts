@@ -6,6 +6,7 @@ import { micros } from '../../store/time.ts';
 import type { KnownLabeler } from '../roster/known-labeler.ts';
 import type { Telemetry } from '../shares/telemetry.ts';
 import { type DenyEntry, type DenyList, emptyDenyList, readDenyFile } from './deny-file.ts';
+import type { Purges } from './purges.ts';
 
 /** Dependencies of `Denials`. */
 interface DenialsOptions {
@@ -16,6 +17,8 @@ interface DenialsOptions {
   /** Called when a labeler is denied or allowed, so that reading stops or resumes. */
   readonly changed: (labeler: KnownLabeler) => void;
   readonly store: Pick<StoreWriter, 'changeGaps'>;
+  /** Requests to remove rows, which are read again before an allowed labeler is read. */
+  readonly purges: Pick<Purges, 'load'>;
   readonly clock: () => Micros;
   readonly log: Log;
   readonly telemetry: Pick<Telemetry, 'denyListDamaged'>;
@@ -114,15 +117,20 @@ export class Denials {
       allowed: changed.filter(({ denied }) => !denied).length,
     });
     // Stop reading denied labelers immediately, even if the gap cannot be written. Read allowed labelers only after
-    // their gap is written.
+    // their gap is written and the requests to remove their rows are known.
     for (const labeler of changed) if (labeler.denied) this.#options.changed(labeler);
-    await this.#record(
-      wereDenied.filter(({ denied }) => !denied),
-      before,
-    ).finally(() => {
+    await this.#beforeAllowed(wereDenied, before).finally(() => {
       for (const labeler of changed) if (!labeler.denied) this.#options.changed(labeler);
     });
     await this.#record(changed.filter(({ denied }) => denied));
+  }
+
+  async #beforeAllowed(wereDenied: readonly KnownLabeler[], before: DenyList): Promise<void> {
+    if (wereDenied.some(({ denied }) => !denied)) await this.#options.purges.load();
+    await this.#record(
+      wereDenied.filter(({ denied }) => !denied),
+      before,
+    );
   }
 
   async #record(labelers: readonly KnownLabeler[], list = this.#list): Promise<void> {

@@ -141,7 +141,7 @@ async function acceptPages({ store, readings, epoch, at, samples }: PagesOfAll):
       // Skip a label that was replaced since the last page, because an account-replacing labeler no longer serves it.
       if (labeler.profile.software === 'ozone' && labeler.log.replaced(n, edge)) continue;
       labeler.served.add({ from: n, to: n + 1 });
-      const admission = admit(labeler.serve(n), { source: labeler.did, epoch, now: at });
+      const admission = admit(labeler.serve(n), { source: labeler.did, since: epoch, now: at });
       if (admission.kind === 'refused') {
         const { reason } = admission;
         const key = `${labeler.did} ${reason}`;

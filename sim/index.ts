@@ -213,7 +213,7 @@ function labelersOf(options: SimOptions, generated: GeneratedSource | null, nowU
 
 /**
  * Returns a function that replaces the next events with frames. The replacement begins after all events that earlier
- * calls replaced.
+ * calls replaced. The function returns the time of the last replaced event, in microseconds.
  */
 function announcer(source: GeneratedSource, nowUs: () => number): NonNullable<LabelerNetworkOptions['announce']> {
   let free = 0;
@@ -222,6 +222,8 @@ function announcer(source: GeneratedSource, nowUs: () => number): NonNullable<La
     const from = Math.max(free, source.edge(nowUs()));
     source.replace(from, templates);
     free = from + templates.length;
+    const { first, timeUs } = source.plan(free - 1);
+    return timeUs[free - 1 - first] ?? 0;
   };
 }
 

@@ -258,7 +258,8 @@ async function heardOf(sim: Sim, { store }: LabelStation): Promise<void> {
     async () => {
       const known = new Set((await store.roster()).map(({ did }) => did));
       const unheard = unlisted.filter(({ did }) => !known.has(did));
-      for (const { did } of unheard) sim.labelers.declare(did, 'update');
+      // Each announcement takes the place of an event, so more of them would delay all later announcements.
+      if (!sim.labelers.isAnnouncing) for (const { did } of unheard) sim.labelers.declare(did, 'update');
       return unheard.length === 0;
     },
     90_000,

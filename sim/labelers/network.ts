@@ -38,8 +38,11 @@ export interface LabelerNetworkOptions {
   readonly historyHours: number;
   readonly nowUs: () => number;
   readonly shape?: (profile: LabelerProfile) => Partial<LabelerProfile>;
-  /** Replaces the next events of the Jetstream with frames. Null if the Jetstream serves recorded frames. */
-  readonly announce: ((frames: readonly { readonly text: string; readonly species: Species }[]) => void) | null;
+  /**
+   * Replaces the next events of the Jetstream with frames. Returns the time of the last one, in microseconds. Null if the
+   * Jetstream serves recorded frames.
+   */
+  readonly announce: ((frames: readonly { readonly text: string; readonly species: Species }[]) => number) | null;
 }
 
 /** Addresses of the labelers and of the services that list them. */
@@ -67,6 +70,8 @@ export class LabelerNetwork {
   readonly #options: LabelerNetworkOptions;
   #tick: NodeJS.Timeout | null = null;
   #folder: string | null = null;
+  /** Time of the last announcement, in microseconds. */
+  #announcedThroughUs = 0;
 
   constructor(options: LabelerNetworkOptions) {
     this.#options = options;
@@ -144,6 +149,11 @@ export class LabelerNetwork {
     this.declare(did, 'update');
   }
 
+  /** True while announcements wait for the events in whose place they are sent. */
+  get isAnnouncing(): boolean {
+    return this.#announcedThroughUs > this.#options.nowUs();
+  }
+
   /** Announces an identity change of a labeler on the Jetstream. */
   announceIdentity(did: string): void {
     const species: Species = { outcome: 'event', collection: null, metrics: ['identity.event'] };
@@ -177,7 +187,7 @@ export class LabelerNetwork {
     if (frames.length === 0) return;
     if (this.#options.announce === null)
       throw new Error('recorded frames are served verbatim, so nothing can be announced');
-    this.#options.announce(frames);
+    this.#announcedThroughUs = this.#options.announce(frames);
   }
 }
 

@@ -11,8 +11,13 @@ export function renderPage(parts: PageParts): string {
   return withoutControls(`<!doctype html>${renderToString(<Page {...parts} />)}`);
 }
 
-/** Renders a part of a page, which is cached and inserted into several pages. The guarantees of `renderPage` apply. */
+/** Renders a part of a page that `renderPage` renders later, and whose guarantees then apply. All text is escaped. */
 export function renderFragment(node: VNode): string {
+  return renderToString(node);
+}
+
+/** Renders a part that is inserted into rendered pages. The guarantees of `renderPage` apply. */
+export function renderInsert(node: VNode): string {
   return withoutControls(renderToString(node));
 }
 

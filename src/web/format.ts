@@ -130,7 +130,7 @@ export function instantText(timestamp: string, precision: 'minute' | 'second' = 
   const date = dateOf(timestamp);
   if (date === null) return timestamp;
   const seconds = precision === 'second' ? `:${two(date.getUTCSeconds())}` : '';
-  return `${dateText(timestamp)}, ${two(date.getUTCHours())}:${two(date.getUTCMinutes())}${seconds} UTC`;
+  return `${dayOf(date)}, ${two(date.getUTCHours())}:${two(date.getUTCMinutes())}${seconds} UTC`;
 }
 
 /** Returns the word form for a number: `one` for 1, otherwise `several`. */
@@ -141,7 +141,10 @@ export function agreeing(n: number, one: string, several: string): string {
 /** Formats the UTC day of a timestamp of the contract. Returns any other text unchanged. */
 export function dateText(timestamp: string): string {
   const date = dateOf(timestamp);
-  if (date === null) return timestamp;
+  return date === null ? timestamp : dayOf(date);
+}
+
+function dayOf(date: Date): string {
   const year = String(date.getUTCFullYear()).padStart(4, '0');
   return `${date.getUTCDate()} ${months[date.getUTCMonth()] ?? ''} ${year}`;
 }

@@ -1,6 +1,6 @@
 import { max } from 'd3-array';
 import { type ScaleLinear, type ScaleTime, scaleLinear, scaleUtc } from 'd3-scale';
-import { type CountableTimeInterval, utcDay, utcHour, utcMonday, utcMonth } from 'd3-time';
+import { utcDay, utcHour, utcMonday, utcMonth } from 'd3-time';
 import { type Bin, type Hole, observedParts, peakOf, sideOf, type TimeSeries } from './series.ts';
 
 /** Width of the plot in units of the drawing. The drawing is stretched to the width of the page. */
@@ -342,16 +342,24 @@ const [day, hour] = [86_400_000, 3_600_000];
 function timeTicks(x: TimeScale): TimeTick[] {
   const [start = new Date(0), end = new Date(0)] = x.domain();
   const length = end.getTime() - start.getTime();
-  const ticks = (every: CountableTimeInterval | null, form: TimeTick['form'], isMinor: boolean): TimeTick[] =>
-    (every?.range(start, end) ?? []).map((at) => ({ x: tenths(x(at)), at: at.getTime(), form, isMinor }));
-  if (length > 100 * day) return ticks(utcMonth, 'month', false);
-  if (length > 8 * day) return ticks(utcMonday, 'day', false);
+  const ticks = (all: readonly Date[], form: TimeTick['form'], isMinor: boolean): TimeTick[] =>
+    all.filter((at) => at >= start).map((at) => ({ x: tenths(x(at)), at: at.getTime(), form, isMinor }));
+  if (length > 100 * day) return ticks(utcMonth.range(start, end), 'month', false);
+  if (length > 8 * day) return ticks(utcMonday.range(start, end), 'day', false);
+  const midnight = utcDay.floor(start);
   if (length < 2 * day) {
-    const sixths = ticks(utcHour.every(6) as CountableTimeInterval | null, 'hour', false);
+    const sixths = ticks(utcHour.range(midnight, end, 6), 'hour', false);
     return sixths.map((tick) => ((tick.at / hour) % 24 === 0 ? { ...tick, form: 'day' } : tick));
   }
-  const noons = ticks(utcHour.every(12) as CountableTimeInterval | null, 'hour', true);
-  return [...ticks(utcDay, 'day', false), ...noons.filter(({ at }) => (at / hour) % 24 !== 0)];
+  const noons = ticks(
+    utcDay
+      .range(midnight, end)
+      .map((at) => utcHour.offset(at, 12))
+      .filter((at) => at < end),
+    'hour',
+    true,
+  );
+  return [...ticks(utcDay.range(start, end), 'day', false), ...noons];
 }
 
 function tenths(value: number): number {

@@ -25,5 +25,5 @@ export function caughtUp(
   now: Micros,
   before: Unread = { since: reached, target: reached },
 ): ReadingEvent {
-  return { kind: 'caught_up', now, reached, before };
+  return { kind: 'caught_up', now, through: now, reached, before };
 }

@@ -161,7 +161,7 @@ export class SimulatedOutages {
     await intake.take({ rows, transport, move: { kind: 'page', cursor, tail: 'p' } }, never);
     this.#stored[labeler] = cursor;
     if (one.isLive || pending.length > 0) return;
-    await recordCaughtUp(source, ports, before);
+    await recordCaughtUp(source, ports, { before, through: micros(this.#now) });
     one.isLive = true;
   }
 

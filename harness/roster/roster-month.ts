@@ -137,7 +137,7 @@ const never = Number.POSITIVE_INFINITY;
 
 /** Creates the event for a source that has been read completely from `reached` to `now`. */
 function caughtUp(reached: Micros, now: Micros): ReadingEvent {
-  return { kind: 'caught_up', now, reached, before: { since: reached, target: reached } };
+  return { kind: 'caught_up', now, through: now, reached, before: { since: reached, target: reached } };
 }
 
 /**

@@ -159,6 +159,7 @@ test('a row is live if the reader that receives the row has read all earlier lab
   source.apply({
     kind: 'caught_up',
     now: ports.time.clock(),
+    through: ports.time.clock(),
     reached: before(0),
     before: { since: since ?? before(0), target: before(0) },
   });
@@ -286,7 +287,8 @@ function lost(steps: readonly Step[], isAligned: boolean): readonly number[] {
       move({ kind: 'page', cursor: row, tail: isAligned ? `f${row}` : `p${row}` });
     }
     source.apply({ kind: 'holes_closed', through: micros(through) });
-    source.apply({ kind: 'caught_up', now: micros(now), reached: epoch, before: { since: epoch, target: epoch } });
+    const before = { since: epoch, target: epoch };
+    source.apply({ kind: 'caught_up', now: micros(now), through: micros(now), reached: epoch, before });
     if (!isJoined) source.apply({ kind: 'joined' });
     isJoined = true;
   };

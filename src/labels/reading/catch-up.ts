@@ -26,17 +26,18 @@ export async function recordReadingStart(
  * the oldest label that could still be accepted. Otherwise, records a gap for labels that were already too old when
  * reading began, as for a source that was discovered late. `before` is the unread part when the reading began.
  * `readAt` is the time at which the last missed label was read, or null for the current time. This time determines
- * which labels were too old.
+ * which labels were too old. `through` is the time at which the last page was requested: the source may already have lost
+ * labels of the time after it.
  */
 export async function recordCaughtUp(
   source: Source,
   ports: Pick<ReaderPorts, 'gaps' | 'time'>,
-  before: Unread,
+  { before, through }: { readonly before: Unread; readonly through: Micros },
   readAt = source.tracker.readAt,
 ): Promise<void> {
   const now = ports.time.clock();
   const reached = fillTarget(ports.time.epoch, readAt ?? now);
-  await note(source, ports.gaps, { kind: 'caught_up', now, reached, before });
+  await note(source, ports.gaps, { kind: 'caught_up', now, through, reached, before });
 }
 
 /**

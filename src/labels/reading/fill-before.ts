@@ -74,7 +74,7 @@ export async function fillBefore(
   if (outcome === null || signal.aborted) return { joined: false, reset: false, fault, replayFrom: null };
   if (outcome.kind === 'reset') return { joined: false, reset: true, fault: null, replayFrom: null };
   if (outcome.kind === 'quiet') {
-    await recordCaughtUp(source, ports, before);
+    await recordCaughtUp(source, ports, { before, through: outcome.through });
     await intake.applyInTurn({ kind: 'joined' });
     return { joined: true, reset: false, fault: null, replayFrom: null };
   }

@@ -214,7 +214,7 @@ export class FrameReader {
     this.#source.apply({ kind: 'tail_settled' });
     const before = unread(this.#source, this.#ports);
     const round = await pollRound(this.#source, this.#intake, this.#ports, { before, signal: this.#signal });
-    if (round.kind === 'quiet') await recordCaughtUp(this.#source, this.#ports, before);
+    if (round.kind === 'quiet') await recordCaughtUp(this.#source, this.#ports, { before, through: round.through });
     return round.kind === 'reset' ? round : null;
   }
 
@@ -279,7 +279,8 @@ export class FrameReader {
   }
 
   async #caughtUp(readAt = this.#source.tracker.readAt): Promise<void> {
-    await recordCaughtUp(this.#source, this.#ports, unread(this.#source, this.#ports), readAt);
+    const [before, through] = [unread(this.#source, this.#ports), this.#ports.time.clock()];
+    await recordCaughtUp(this.#source, this.#ports, { before, through }, readAt);
   }
 
   /** Records a gap since the last read row, because the labeler's database was reset; later labels arrive live. */

@@ -75,7 +75,7 @@ export class HoleCloser {
       const round = hasPages && !signal.aborted ? await this.#round(before) : null;
       if (signal.aborted || round?.kind === 'reset') return round?.kind === 'reset' ? 'reset' : null;
       if (round?.kind === 'quiet') {
-        await recordCaughtUp(this.#source, this.#ports, before);
+        await recordCaughtUp(this.#source, this.#ports, { before, through: round.through });
         backoff.reset();
         if (this.#source.progress.holes.length > 0) await time.wait(pollMs, signal);
         continue;

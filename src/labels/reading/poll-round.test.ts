@@ -52,7 +52,7 @@ function reading(answer: (cursor: number, limit: number, asked: number) => JsonA
   const before = { since: ports.time.epoch, target: ports.time.epoch };
   const intake = createIntake(source, ports, () => undefined);
   const round = () => pollRound(source, intake, ports, { before, signal });
-  return { source, stored, quirks, gaps, memory, round };
+  return { source, stored, quirks, gaps, memory, round, clock: ports.time.clock };
 }
 
 test('ordered pages move the position to the cursor of the last page', async () => {
@@ -63,7 +63,7 @@ test('ordered pages move the position to the cursor of the last page', async () 
     [351, page(rows(301, 1), '352')],
   ]);
   const { source, stored, round } = reading((cursor) => answers.get(cursor) ?? page([]));
-  expect(await round()).toEqual({ kind: 'quiet', rows: pageLimit + 2 });
+  expect(await round()).toMatchObject({ kind: 'quiet', rows: pageLimit + 2 });
   expect([source.position.cursor, stored.size]).toEqual([352, pageLimit + 2]);
 });
 
@@ -75,11 +75,26 @@ test.each([
   ['no cursor', undefined],
 ])('the position is not moved by a page with %s, whose rows are stored and requested again', async (_, cursor) => {
   const { source, stored, round } = reading(() => page(rows(0, 3), cursor));
-  expect(await round()).toEqual({ kind: 'quiet', rows: 3 });
+  expect(await round()).toMatchObject({ kind: 'quiet', rows: 3 });
   expect([source.position.cursor, stored.size]).toEqual([100, 3]);
   // Stored rows are detected as duplicates when they arrive again.
-  expect(await round()).toEqual({ kind: 'quiet', rows: 0 });
+  expect(await round()).toMatchObject({ kind: 'quiet', rows: 0 });
   expect(source.position.cursor).toBe(100);
+});
+
+test('a source is read up to the time at which its last page was requested, however long the page takes', async () => {
+  const asked: number[] = [];
+  const { round, clock } = reading((cursor) => {
+    asked.push(clock());
+    // The pages take so long that the clock advances meanwhile.
+    for (const until = clock() + 2_000; clock() < until; );
+    return cursor === 100 ? page(rows(0, pageLimit), '350') : page([]);
+  });
+  const outcome = await round();
+  if (outcome.kind !== 'quiet') throw new Error(`the round ended with ${outcome.kind}`);
+  expect([asked.length, outcome.rows]).toEqual([2, pageLimit]);
+  expect(outcome.through).toBeLessThanOrEqual(asked.at(-1) ?? 0);
+  expect(outcome.through).toBeGreaterThan((asked[0] ?? 0) + 2_000);
 });
 
 test('a full page whose cursor does not advance makes the order of the source unverified', async () => {
@@ -106,7 +121,7 @@ test('a cursor that advanced during a request is not moved back by the page of t
     if (cursor === 100) resumeAt(source, { ...source.position, cursor: 900 });
     return cursor === 100 ? page(rows(0, 3), '103') : page(rows(2, 1), '103');
   });
-  expect(await round()).toEqual({ kind: 'quiet', rows: 3 });
+  expect(await round()).toMatchObject({ kind: 'quiet', rows: 3 });
   expect(source.position.cursor).toBe(900);
 });
 
@@ -125,7 +140,7 @@ describe('a round of polls that requests the last row again', () => {
 
   test('stores later rows if the last row is present', async () => {
     const { source, gaps, round } = remembering(page([row(900), ...rows(0, 3)], '103'));
-    expect(await round()).toEqual({ kind: 'quiet', rows: 3 });
+    expect(await round()).toMatchObject({ kind: 'quiet', rows: 3 });
     expect([source.position.cursor, gaps]).toEqual([103, []]);
   });
 

@@ -19,8 +19,8 @@ import { untilReadable } from './throttle.ts';
 
 /** Result of reading a source's pages to their end. */
 export type RoundOutcome =
-  /** All labels that the source had at the start of the round are stored. */
-  | { readonly kind: 'quiet'; readonly rows: number }
+  /** All labels that the source had when the last page was requested, at `through`, are stored. */
+  | { readonly kind: 'quiet'; readonly rows: number; readonly through: Micros }
   | ({ readonly kind: 'fault' } & SourceFault)
   /**
    * The last row that was read no longer exists and was not replaced: the labeler's database was reset, and is read
@@ -67,7 +67,7 @@ async function readRound(round: Round, before: Unread): Promise<RoundOutcome> {
   while (!signal.aborted) {
     // Release the memory of the preceding page, whose rows are stored.
     if (sampled === null) memory.release();
-    const { page, limit } = sampled ?? (await ask(round, cursor));
+    const { page, limit, askedAt } = sampled ?? (await ask(round, cursor));
     sampled = null;
     if (page.kind === 'fault') return page;
     if (rows === 0) await recordReadingStart(source, ports, before);
@@ -92,14 +92,14 @@ async function readRound(round: Round, before: Unread): Promise<RoundOutcome> {
     }
     if (fresh.length === 0) {
       await intake.take({ rows: [], transport: 'poll', move: { kind: 'unplaced', start } }, signal);
-      return { kind: 'quiet', rows };
+      return { kind: 'quiet', rows, through: askedAt };
     }
     const cursorAfter = shuffled ? null : next;
     const mark = await storePage(round, page, { fresh, shuffled, cursorAfter, start, account });
     rows += fresh.length;
     // Without a cursor, only a short page proves that all rows were read, whatever their order; more rows may follow a
     // full page.
-    if (cursorAfter === null) return full ? unverified() : { kind: 'quiet', rows };
+    if (cursorAfter === null) return full ? unverified() : { kind: 'quiet', rows, through: askedAt };
     // The rows after a full page existed when that page was read. Rows after a short page are newer than the page:
     // begin the next page one row earlier, to check that the last row still exists.
     last = !full && checksTail(round) ? { mark, number: cursorAfter } : null;
@@ -166,6 +166,8 @@ interface Asked<Page = LabelPage | ({ readonly kind: 'fault' } & SourceFault)> {
   readonly page: Page;
   /** Number of requested labels. */
   readonly limit: number;
+  /** Time before which the source has put all labels on the page: labels from the time of the transfer may be missing. */
+  readonly askedAt: Micros;
   /** Memory that the page occupies, in bytes. */
   readonly cost: number;
 }
@@ -193,6 +195,7 @@ async function ask(round: Round, cursor: number): Promise<Asked> {
       received = length;
       return outcome;
     };
+    const askedAt = ports.time.clock();
     const page = await requestPage({ source, ports, signal }, cursor, { limit, large: limit === 1, admit, charge });
     if (page.kind === 'fault') memory.release(cost);
     if (page.kind === 'fault' && page.why === 'too_large' && limit > 1) continue;
@@ -204,7 +207,7 @@ async function ask(round: Round, cursor: number): Promise<Asked> {
         cpuMs: Math.max(0, pageCpuMs(page.labels.length) - charged.cpuMs),
       });
     } else if (page.why === 'busy') ports.report.telemetry.hostFull('poll');
-    return { page, limit, cost };
+    return { page, limit, askedAt, cost };
   }
 }
 
@@ -245,14 +248,14 @@ async function findStart(round: Round): Promise<Start | ({ readonly kind: 'fault
   const read = async (cursor: number): Promise<SampledPage & { readonly limit: number }> => {
     const known = seen.get(cursor);
     if (known) return known;
-    const { page, limit, cost } = await ask(round, cursor);
+    const { page, limit, askedAt, cost } = await ask(round, cursor);
     if (page.kind === 'fault') {
       failed.fault = page;
       throw new Error('a page could not be read during the search for the cursor');
     }
     const found = { authored: page.labels.map(authoredOf), cursor: decimal(page.cursor), limit };
     seen.set(cursor, found);
-    if (round.memory.held <= maxSampledMemory) pages.set(cursor, { page, limit, cost });
+    if (round.memory.held <= maxSampledMemory) pages.set(cursor, { page, limit, askedAt, cost });
     else round.memory.release(cost);
     return found;
   };

@@ -93,7 +93,7 @@ async function readByTransports(
     if (round.kind === 'fault') await failed(source, ports, streamFault, round);
     else backoff.reset();
     if (round.kind === 'quiet') source.apply({ kind: 'pages_read' });
-    if (round.kind === 'quiet') await recordCaughtUp(source, ports, before);
+    if (round.kind === 'quiet') await recordCaughtUp(source, ports, { before, through: round.through });
     const pause = round.kind === 'reset' ? afterReset() : waitAfter(round, source, ports, backoff.next);
     await wait(pause, signal);
   }

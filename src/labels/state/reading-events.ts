@@ -76,10 +76,16 @@ export type ReadingEvent =
   /** The first page of a reading arrived; `before` is the unread part when that reading began. */
   | { readonly kind: 'reading_began'; readonly before: Unread }
   /**
-   * The source was read to the end of its labels. Labels that were authored before `reached` were too old to be
-   * accepted.
+   * The source was read to the end of the labels that it had at `through`. Labels that were authored before `reached`
+   * were too old to be accepted.
    */
-  | { readonly kind: 'caught_up'; readonly now: Micros; readonly reached: Micros; readonly before: Unread }
+  | {
+      readonly kind: 'caught_up';
+      readonly now: Micros;
+      readonly through: Micros;
+      readonly reached: Micros;
+      readonly before: Unread;
+    }
   /** A stream is read live, and polls do not fill in the labels from before `opened`. */
   | { readonly kind: 'not_filled_in'; readonly since: Micros; readonly opened: Micros }
   /** The stream itself replays the labels authored since `since`. */

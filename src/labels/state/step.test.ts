@@ -53,7 +53,8 @@ const began = (since: number, target: number): ReadingEvent => ({
   ...{ kind: 'reading_began', before: { since: t(since), target: t(target) } },
 });
 const caughtUp = (now: number, reached: number, since: number, target: number): ReadingEvent => ({
-  ...{ kind: 'caught_up', now: t(now), reached: t(reached), before: { since: t(since), target: t(target) } },
+  ...{ kind: 'caught_up', now: t(now), through: t(now - 1), reached: t(reached) },
+  before: { since: t(since), target: t(target) },
 });
 const ours = (kind: 'reset' | 'throttled' | 'share_used_up', minutes: number): ReadingEvent => ({
   ...{ kind, now: t(minutes), epoch, live: true },
@@ -167,7 +168,9 @@ function eventOf(kind: ReadingEvent['kind'], at: number, choice: number, state: 
     case 'caught_up':
     case 'reading_began': {
       const before = { since, target: t(at - choice * 10) };
-      return kind === 'caught_up' ? { kind, now, reached: before.target, before } : { kind, before };
+      return kind === 'caught_up'
+        ? { kind, now, through: t(at - (choice % 7)), reached: before.target, before }
+        : { kind, before };
     }
     case 'replay_started':
       return { kind, since };
@@ -194,8 +197,17 @@ function eventOf(kind: ReadingEvent['kind'], at: number, choice: number, state: 
   }
 }
 
+test('a reset is missing from the time at which the last page was requested, although the page arrived later', () => {
+  const read = next(answered, caughtUp(20, -90, -5, -90));
+  expect(gapChangeOf(did, read, ours('reset', 22))?.gap).toMatchObject({ start: t(19), end: t(22) });
+  // The end of an outage withdraws its gap entirely.
+  expect(gapChangeOf(did, behind, caughtUp(20, -90, -5, -90))?.gap).toMatchObject({ start: t(-5), end: t(20) });
+});
+
 describe('a message that was not understood', () => {
-  const heardAt = (minutes: number): ReadingEvent => ({ kind: 'caught_up', now: t(minutes), reached: t(-90), before });
+  const heardAt = (minutes: number): ReadingEvent => ({
+    ...{ kind: 'caught_up', now: t(minutes), through: t(minutes), reached: t(-90), before },
+  });
   const before = { since: t(-90), target: t(-90) };
 
   test('keeps the source incomplete until it is read from pages', () => {

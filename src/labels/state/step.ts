@@ -60,7 +60,7 @@ function next(state: ReadingState, event: ReadingEvent, change: GapChange | null
     case 'reading_began':
       return change === null ? state : completed(state, change.gap.end);
     case 'caught_up':
-      return completed({ ...state, outageSince: null, whole: true }, event.now);
+      return completed({ ...state, outageSince: null, whole: true }, event.through);
     case 'replay_started':
       // Keep the time of the last accepted labels if an outage was already being filled in.
       return {

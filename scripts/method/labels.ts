@@ -48,7 +48,8 @@ const refusalRules: Readonly<Record<RefusalReason, string>> = {
   space_uri: 'It is about a record in a space, and spaces are not public.',
   undated: 'Its field `cts` has no usable date.',
   future: `It was authored more than ${several(maxAhead / second, 'second')} ahead of our clock.`,
-  pre_epoch: 'It was authored before the observation began.',
+  pre_epoch:
+    "It was authored before the observation began, or before the operator requested to remove the labeler's rows.",
   late: `It was authored more than ${several(maxLateness / hour, 'hour')} before it arrived.`,
   duplicate: 'It is already known: the subject, value, action, dates and version are equal.',
 };

@@ -154,7 +154,7 @@ export const fuzzEntries: Readonly<Record<InputName, FuzzEntry>> = {
   labelFrame: {
     make: frameInput,
     run({ bytes }) {
-      const frames = new FrameQueue(memory.open());
+      const frames = new FrameQueue(memory.open(), () => micros(0));
       if (bytes.length <= inputLimits.labelFrame.bytes) frames.push(bytes);
       for (let next = frames.next(); next !== null; next = frames.next()) {
         for (const frame of frames.take(next)) if (frame.kind === 'labels') takeRows(frame.labels);

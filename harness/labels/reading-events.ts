@@ -11,7 +11,7 @@ export function answered(
   now: Micros,
   { dated, undated, live = false }: { readonly dated: number; readonly undated: number; readonly live?: boolean },
 ): ReadingEvent {
-  return { kind: 'answered', now, dated, undated, live };
+  return { kind: 'answered', now, dated, undated, live: live ? now : null };
 }
 
 /** Creates the event for a failed attempt to read a source. */

@@ -164,7 +164,7 @@ class SimulatedLabeler {
     this.#start = start;
     const tracker = new Tracker(did, untracked(micros(epoch)));
     tracker.apply({ kind: 'asked', now: micros(epoch) });
-    tracker.apply({ kind: 'answered', now: micros(epoch), dated: 1, undated: 0, live: false });
+    tracker.apply({ kind: 'answered', now: micros(epoch), dated: 1, undated: 0, live: null });
     tracker.apply(caughtUp(micros(epoch), micros(start)));
     this.known = {
       ...{ did, origin: 'discovered', provenance: new Set(['relay relay.example']), resolutionStatus: 'labeler' },
@@ -219,7 +219,7 @@ class SimulatedLabeler {
     tracker.apply({ kind: 'asked', now });
     const { from, until } = this.#outageAfter(at);
     if (at < from) {
-      this.record(tracker.apply({ kind: 'answered', now, dated: 1, undated: 0, live: false }));
+      this.record(tracker.apply({ kind: 'answered', now, dated: 1, undated: 0, live: null }));
       this.record(tracker.apply(caughtUp(micros(now - maxLateness), now)));
       this.#backoff.reset();
       this.#attemptAt = never;
@@ -233,6 +233,6 @@ class SimulatedLabeler {
 
   #live(at: number): void {
     const now = micros(Math.floor(at));
-    this.known.tracker.apply({ kind: 'answered', now, dated: 1, undated: 0, live: true });
+    this.known.tracker.apply({ kind: 'answered', now, dated: 1, undated: 0, live: now });
   }
 }

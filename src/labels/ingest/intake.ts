@@ -1,3 +1,4 @@
+import type { Micros } from '../../contract/timestamp.ts';
 import { threadCpuMs } from '../../ops/process.ts';
 import type { ReceivedLabel } from '../../store/label.ts';
 import type { NewObservation, Refusal } from '../../store/port.ts';
@@ -18,6 +19,8 @@ import { note, type ReaderPorts, type ReaderReport, type ReaderTime } from './po
 interface Intake {
   readonly rows: readonly unknown[];
   readonly transport: Transport;
+  /** Time up to which everything that a stream delivered has been taken; the current time if absent. */
+  readonly through?: Micros;
   /** True if the same transport may already have delivered some of these rows in its preceding delivery. */
   readonly again?: boolean;
   /** Change to the resume position that is committed with the rows. */
@@ -129,7 +132,7 @@ const datesOfReason: Readonly<Record<AdmissionReason, 'dated' | 'undated' | null
 async function takeOne(
   source: Source,
   ports: IntakePorts,
-  { rows, transport, again = false, move }: Intake,
+  { rows, transport, through, again = false, move }: Intake,
   signal: AbortSignal,
 ): Promise<RowsTaken> {
   const { did, endpoint } = source;
@@ -158,7 +161,8 @@ async function takeOne(
   // Determine the catch-up before the answer is noted, because the answer may end the time that was not read.
   const filledIn = live ? notFilledIn : catchUp(source, ports);
   // Record the gap before the position, so that a crash between the two overstates the gap and never hides it.
-  await note(source, gaps, { kind: 'answered', now: clock(), ...dates, live: transport === 'stream' });
+  const now = clock();
+  await note(source, gaps, { kind: 'answered', now, ...dates, live: transport === 'stream' ? (through ?? now) : null });
   const positions = [{ source: did, endpoint, value: writePosition(position) }];
   const page = { source: did, observations, refusals, positions, refusedRows: refused.changes, clockGeneration };
   const stored = await commit(ports, page, filledIn);

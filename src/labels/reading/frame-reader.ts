@@ -59,7 +59,7 @@ export class FrameReader {
     this.#ports = ports;
     this.#signal = signal;
     this.#partial = ports.query.memory.queued.open();
-    this.#frames = new FrameQueue(ports.query.memory.queued.open());
+    this.#frames = new FrameQueue(ports.query.memory.queued.open(), ports.time.clock);
     this.#decoded = ports.query.memory.decoded.open();
     this.#alignment = new Alignment(source, intake, ports, signal);
     signal.addEventListener('abort', () => this.close());
@@ -75,7 +75,12 @@ export class FrameReader {
     const full = this.#frames.push(bytes);
     pace.charge(this.#source.did, { bytes: bytes.byteLength });
     this.#wake?.();
-    return full || pace.isThrottled(this.#source.did);
+    return this.#pausing(full || pace.isThrottled(this.#source.did));
+  }
+
+  #pausing(isPaused: boolean): boolean {
+    if (isPaused) this.#frames.pause();
+    return isPaused;
   }
 
   /** Charges the source for the processor time of a read, even without a message; returns true to pause reading. */
@@ -84,7 +89,7 @@ export class FrameReader {
     pace.charge(this.#source.did, { cpuMs });
     this.#heldBack = pace.isThrottled(this.#source.did);
     if (this.#heldBack) this.#wake?.();
-    return this.#heldBack;
+    return this.#pausing(this.#heldBack);
   }
 
   close(): void {
@@ -96,7 +101,7 @@ export class FrameReader {
   holdPartial(bytes: number): boolean {
     this.#partial.release();
     this.#partial.hold(bytes);
-    return this.#partial.isOver;
+    return this.#pausing(this.#partial.isOver);
   }
 
   /** Releases all memory of the session. */
@@ -264,7 +269,7 @@ export class FrameReader {
     const { tracker } = source;
     const readBefore = tracker.readAt;
     const taken = await this.#intake.take(
-      { rows, transport: 'stream', again, move: { kind: 'frames', last } },
+      { rows, transport: 'stream', through: this.#frames.takenThrough, again, move: { kind: 'frames', last } },
       this.#signal,
     );
     const { resumed, liveFrom } = this.#stream;

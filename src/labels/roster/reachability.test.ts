@@ -14,7 +14,7 @@ const at = (days: number) => micros(start + days * day);
 function answering(): KnownLabeler {
   const tracker = new Tracker(did, untracked(start));
   tracker.apply({ kind: 'asked', now: start });
-  tracker.apply({ kind: 'answered', now: start, dated: 1, undated: 0, live: false });
+  tracker.apply({ kind: 'answered', now: start, dated: 1, undated: 0, live: null });
   tracker.apply({ kind: 'completed', through: micros(start + hour) });
   return {
     ...{ did, origin: 'discovered', provenance: new Set(), resolutionStatus: 'labeler', endpoint: 'https://l.example' },
@@ -44,7 +44,7 @@ test('a labeler that fails every attempt for 7 days is unreachable, and its depa
   reachability.look([labeler], at(8));
   reachability.look([labeler], at(9));
   expect([isUnreachable(labeler, at(8)), logged]).toEqual([true, [left('probing', 7)]]);
-  labeler.tracker.apply({ kind: 'answered', now: at(11), dated: 0, undated: 0, live: false });
+  labeler.tracker.apply({ kind: 'answered', now: at(11), dated: 0, undated: 0, live: null });
   reachability.look([labeler], at(11));
   reachability.look([labeler], at(12));
   expect([isUnreachable(labeler, at(12)), logged]).toEqual([false, [left('probing', 7), returned(10)]]);
@@ -64,7 +64,7 @@ test('the return of a labeler that left before a restart is logged, and the rest
   labeler.tracker.apply({ kind: 'failed', now: at(9), fault: 'failed' });
   reachability.look([labeler], at(9));
   expect([isUnreachable(labeler, at(9)), logged]).toEqual([true, []]);
-  labeler.tracker.apply({ kind: 'answered', now: at(12), dated: 0, undated: 0, live: false });
+  labeler.tracker.apply({ kind: 'answered', now: at(12), dated: 0, undated: 0, live: null });
   reachability.look([labeler], at(12));
   expect(logged).toEqual([returned(11)]);
 });

@@ -45,14 +45,14 @@ export type ReadingEvent =
   | { readonly kind: 'failed'; readonly now: Micros; readonly fault: Fault; readonly problem?: LabelerProblem }
   /**
    * A page or several frames were admitted. `dated` and `undated` are the numbers of their labels with and without a
-   * usable date. `live` is true for a stream.
+   * usable date. `live` is the time up to which everything that a stream delivered has been taken; null for a page.
    */
   | {
       readonly kind: 'answered';
       readonly now: Micros;
       readonly dated: number;
       readonly undated: number;
-      readonly live: boolean;
+      readonly live: Micros | null;
     }
   /** The pages were read to their end, while no stream is open. */
   | { readonly kind: 'pages_read' }

@@ -47,7 +47,7 @@ const incomplete: ReadingState = { ...failing, tracked: { ...failing.tracked, co
 
 const failed = (minutes: number): ReadingEvent => ({ kind: 'failed', now: t(minutes), fault: 'failed' });
 const heard = (minutes: number): ReadingEvent => ({
-  ...{ kind: 'answered', now: t(minutes), dated: 1, undated: 0, live: true },
+  ...{ kind: 'answered', now: t(minutes), dated: 1, undated: 0, live: t(minutes) },
 });
 const began = (since: number, target: number): ReadingEvent => ({
   ...{ kind: 'reading_began', before: { since: t(since), target: t(target) } },
@@ -56,9 +56,10 @@ const caughtUp = (now: number, reached: number, since: number, target: number): 
   ...{ kind: 'caught_up', now: t(now), through: t(now - 1), reached: t(reached) },
   before: { since: t(since), target: t(target) },
 });
-const ours = (kind: 'reset' | 'throttled' | 'share_used_up', minutes: number): ReadingEvent => ({
-  ...{ kind, now: t(minutes), epoch, live: true },
-});
+const ours = (kind: 'reset' | 'throttled' | 'share_used_up', minutes: number): ReadingEvent => {
+  const at = { now: t(minutes), epoch };
+  return kind === 'reset' ? { kind, ...at, live: true } : { kind, ...at };
+};
 
 /** A test case: a name, the state, the event, and the expected gap in minutes. */
 type Case = readonly [string, ReadingState, ReadingEvent, readonly [number, string, number, number] | null];
@@ -162,7 +163,7 @@ function eventOf(kind: ReadingEvent['kind'], at: number, choice: number, state: 
   const since = state.outageSince ?? state.tracked.completeThrough ?? epoch;
   switch (kind) {
     case 'answered':
-      return { kind, now, dated: choice % 3, undated: choice % 2, live: choice % 5 === 0 };
+      return { kind, now, dated: choice % 3, undated: choice % 2, live: choice % 5 === 0 ? t(at - choice) : null };
     case 'failed':
       return { kind, now, fault: faults[choice % 4] ?? 'failed' };
     case 'caught_up':
@@ -196,6 +197,14 @@ function eventOf(kind: ReadingEvent['kind'], at: number, choice: number, state: 
       throw new Error(`the generator does not create the event ${kind}`);
   }
 }
+
+test('a live stream is complete up to the messages that still wait', () => {
+  const live: ReadingEvent = { kind: 'answered', now: t(20), dated: 1, undated: 0, live: t(12) };
+  expect(next({ ...answered, whole: true }, live).tracked).toMatchObject({
+    completeThrough: t(12),
+    lastAnswered: t(20),
+  });
+});
 
 test('a reset is missing from the time at which the last page was requested, although the page arrived later', () => {
   const read = next(answered, caughtUp(20, -90, -5, -90));

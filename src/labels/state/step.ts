@@ -131,7 +131,7 @@ function answered(state: ReadingState, { now, live, ...labels }: EventOf<'answer
   const tracked = { ...responding.tracked, dated, undated, firstAnswered, lastAnswered: now, failingSince: null };
   const readAt = responding.outageSince === null ? null : (responding.readAt ?? now);
   const then = { ...responding, tracked, readAt };
-  return then.whole && live ? completed(then, now) : then;
+  return then.whole && live !== null ? completed(then, live) : then;
 }
 
 /** Returns the state with the progress of the replaced instrument, if that instrument was ahead. */

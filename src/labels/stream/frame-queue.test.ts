@@ -1,6 +1,7 @@
 import { encode } from '@atcute/cbor';
 import { expect, test } from 'vitest';
 import { createDecodedBytes } from '../../input/decoded-bytes.ts';
+import { micros } from '../../store/time.ts';
 import { FrameQueue, maxWaitingBytes } from './frame-queue.ts';
 
 function frame(seq: number, bytes: number): Uint8Array {
@@ -9,7 +10,7 @@ function frame(seq: number, bytes: number): Uint8Array {
 }
 
 const generous = { total: 1_000_000_000, reserve: 0, buffered: 0 };
-const queue = (memory = createDecodedBytes(generous)) => new FrameQueue(memory.open());
+const queue = (memory = createDecodedBytes(generous), clock = () => micros(0)) => new FrameQueue(memory.open(), clock);
 
 /** Takes and returns all waiting frames of a queue. */
 function takeAll(frames: FrameQueue) {
@@ -108,4 +109,33 @@ test('the connection of a frame queue is paused while the queue holds more than 
   expect([taken(hostile, 50_000), taken(honest, 100)]).toEqual([1, 3]);
   takeAll(honest);
   expect([hostile.isFull, honest.isFull]).toEqual([true, false]);
+});
+
+test('what arrived is taken up to the oldest message that waits, and up to a pause until the labeler has sent what waited there', () => {
+  let now = 0;
+  const frames = queue(undefined, () => micros(now));
+  const arrives = (at: number, bytes = frame(1, 10)): void => {
+    now = at;
+    frames.push(bytes);
+  };
+  const takes = (at: number, count: number): number => {
+    now = at;
+    frames.take({ count });
+    return frames.takenThrough;
+  };
+  arrives(10);
+  arrives(20, new Uint8Array([0]));
+  arrives(30);
+  expect([takes(40, 1), takes(50, 1), takes(60, 1)]).toEqual([20, 30, 60]);
+  arrives(70);
+  frames.pause();
+  arrives(80);
+  now = 90;
+  frames.pause();
+  expect([takes(100, 1), takes(110, 1)]).toEqual([70, 70]);
+  // The connection is read again, and delivers what waited at the labeler.
+  arrives(120);
+  expect(takes(130, 1)).toBe(130);
+  arrives(140);
+  expect(takes(150, 1)).toBe(150);
 });

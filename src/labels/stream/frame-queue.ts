@@ -1,5 +1,7 @@
+import type { Micros } from '../../contract/timestamp.ts';
 import type { ByteAccount } from '../../input/decoded-bytes.ts';
 import { decodedCost } from '../../input/limits.ts';
+import { micros } from '../../store/time.ts';
 import { decodeFrame, type LabelFrame, scanFrame } from '../label/frames.ts';
 
 /** Maximum number of frames that wait for the writer. At the maximum, reading of the connection pauses. */
@@ -14,10 +16,14 @@ const maxBatchCost = 2 * 1024 * 1024;
  */
 const entryBytes = 256;
 
-/** Entry of the queue: one frame, or consecutive frames that were refused on arrival and are not kept. */
-type Waiting =
+/**
+ * Entry of the queue: one frame, or consecutive frames that were refused on arrival and are not kept. `at` is the time of
+ * the arrival.
+ */
+type Waiting = { readonly at: Micros } & (
   | { readonly kind: 'frame'; readonly bytes: Uint8Array; readonly cost: number }
-  | { readonly kind: 'refused'; readonly as: 'malformed' | 'over_budget'; frames: number };
+  | { readonly kind: 'refused'; readonly as: 'malformed' | 'over_budget'; frames: number }
+);
 
 /** Description of the next frames of a queue. */
 export interface FrameBatch {
@@ -33,13 +39,36 @@ export interface FrameBatch {
  */
 export class FrameQueue {
   readonly #account: ByteAccount;
+  readonly #clock: () => Micros;
   #entries: Waiting[] = [];
   /** Memory of all entries, in bytes. */
   #bytes = 0;
+  #takenAt: Micros;
+  /** Time of the first pause after which the queue has not been empty twice; null if there is none. */
+  #pausedSince: Micros | null = null;
+  /** True if the queue was empty once since then: messages that waited at the labeler follow after that. */
+  #wasEmptied = false;
 
   /** Creates an empty queue; `account` is charged for the memory of its entries. */
-  constructor(account: ByteAccount) {
+  constructor(account: ByteAccount, clock: () => Micros) {
     this.#account = account;
+    this.#clock = clock;
+    this.#takenAt = clock();
+  }
+
+  /**
+   * Time up to which everything that arrived has been taken. Messages that the labeler could not send during a pause of
+   * the connection may be as old as the pause.
+   */
+  get takenThrough(): Micros {
+    const waiting = this.#entries[0]?.at ?? this.#takenAt;
+    return this.#pausedSince === null ? waiting : micros(Math.min(waiting, this.#pausedSince));
+  }
+
+  /** Must be called when reading of the connection pauses. */
+  pause(): void {
+    this.#pausedSince ??= this.#clock();
+    this.#wasEmptied = false;
   }
 
   /**
@@ -48,9 +77,10 @@ export class FrameQueue {
    */
   push(bytes: Uint8Array): boolean {
     const { fault, elements } = scanFrame(bytes);
+    const at = this.#clock();
     if (fault === null)
-      this.#add({ kind: 'frame', bytes: ownBytes(bytes), cost: decodedCost(bytes.byteLength, elements) });
-    else this.#refuse(fault === 'malformed' ? fault : 'over_budget');
+      this.#add({ at, kind: 'frame', bytes: ownBytes(bytes), cost: decodedCost(bytes.byteLength, elements) });
+    else this.#refuse(fault === 'malformed' ? fault : 'over_budget', at);
     return this.isFull;
   }
 
@@ -64,10 +94,10 @@ export class FrameQueue {
    * Counts a refused frame. Consecutive refused frames share an entry, because one read may contain tens of thousands
    * of empty frames.
    */
-  #refuse(as: 'malformed' | 'over_budget'): void {
+  #refuse(as: 'malformed' | 'over_budget', at: Micros): void {
     const last = this.#entries.at(-1);
     if (last?.kind === 'refused' && last.as === as) last.frames += 1;
-    else this.#add({ kind: 'refused', as, frames: 1 });
+    else this.#add({ at, kind: 'refused', as, frames: 1 });
   }
 
   /** True if reading should pause. */
@@ -95,6 +125,8 @@ export class FrameQueue {
   take({ count }: Pick<FrameBatch, 'count'>): readonly LabelFrame[] {
     const taken = this.#entries.slice(0, count);
     this.#entries = this.#entries.slice(count);
+    this.#takenAt = this.#clock();
+    if (this.#entries.length === 0) this.#emptied();
     const bytes = taken.reduce((sum, entry) => sum + memoryOf(entry), 0);
     this.#bytes -= bytes;
     this.#account.release(bytes);
@@ -104,6 +136,11 @@ export class FrameQueue {
       else for (let left = entry.frames; left > 0; left -= 1) frames.push({ kind: entry.as });
     }
     return frames;
+  }
+
+  #emptied(): void {
+    if (this.#wasEmptied) this.#pausedSince = null;
+    this.#wasEmptied = this.#pausedSince !== null;
   }
 
   /** Removes all waiting frames. */

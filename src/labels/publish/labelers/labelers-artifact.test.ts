@@ -169,7 +169,7 @@ test('a problem of the last attempt is published until an attempt succeeds', () 
     problem: 'authentication_required',
     readBy: null,
   });
-  labeler.tracker.apply({ kind: 'answered', now, dated: 1, undated: 0, live: false });
+  labeler.tracker.apply({ kind: 'answered', now, dated: 1, undated: 0, live: null });
   labeler.tracker.apply({ kind: 'pages_read' });
   expect(listedLabeler(labeler, context)).toMatchObject({ state: 'established', problem: null, readBy: 'pages' });
 });

@@ -1,5 +1,5 @@
 import { max } from 'd3-array';
-import { type ScaleLinear, type ScaleTime, scaleLinear, scaleUtc } from 'd3-scale';
+import { type ScaleLinear, scaleLinear } from 'd3-scale';
 import { utcDay, utcHour, utcMonday, utcMonth } from 'd3-time';
 import { type Bin, type Hole, observedParts, peakOf, sideOf, type TimeSeries } from './series.ts';
 
@@ -66,7 +66,8 @@ export interface ChartLayout {
   readonly zero: number;
 }
 
-type TimeScale = ScaleTime<number, number>;
+/** Scale of the time axis, in milliseconds since 1970; its ticks are chosen by `timeTicks`. */
+type TimeScale = ScaleLinear<number, number>;
 type ValueScale = ScaleLinear<number, number>;
 
 /**
@@ -75,7 +76,7 @@ type ValueScale = ScaleLinear<number, number>;
  */
 export function layChart(series: TimeSeries): ChartLayout {
   const { bins, shape, through } = series;
-  const x = scaleUtc([bins[0]?.start ?? 0, bins.at(-1)?.end ?? 1], [0, plotWidth]);
+  const x = scaleLinear([bins[0]?.start ?? 0, bins.at(-1)?.end ?? 1], [0, plotWidth]);
   const y = valueScale(series);
   const bars = shape === 'bars';
   const times = timeTicks(x);
@@ -340,7 +341,7 @@ function drawnHole(hole: Hole, x: TimeScale): DrawnHole {
 const [day, hour] = [86_400_000, 3_600_000];
 
 function timeTicks(x: TimeScale): TimeTick[] {
-  const [start = new Date(0), end = new Date(0)] = x.domain();
+  const [start = new Date(0), end = new Date(0)] = x.domain().map((at) => new Date(at));
   const length = end.getTime() - start.getTime();
   const ticks = (all: readonly Date[], form: TimeTick['form'], isMinor: boolean): TimeTick[] =>
     all.filter((at) => at >= start).map((at) => ({ x: tenths(x(at)), at: at.getTime(), form, isMinor }));

@@ -88,16 +88,17 @@ export function TimeChart({ series, unit, summary, formats, titleOf, peakText }:
 /** Covers each period that has begun with an invisible area that shows its description. */
 function Titles({ series: { bins, through }, titleOf }: { series: TimeSeries; titleOf: (bin: Bin) => string }) {
   return (
-    <>
+    // biome-ignore lint/a11y/noSvgWithoutTitle: the picture that contains this part has the text alternative
+    <svg width="100%" viewBox={`0 0 ${bins.length} 1`} preserveAspectRatio="none">
       {bins
         .filter(({ start }) => start < through)
         .map((bin, at) => (
           <g key={bin.start}>
             <title>{titleOf(bin)}</title>
-            <rect class="chart-touch" x={percent((at / bins.length) * 100)} width={percent(100 / bins.length)} />
+            <rect class="chart-touch" x={at} width="1" />
           </g>
         ))}
-    </>
+    </svg>
   );
 }
 

@@ -3,7 +3,7 @@ import { aLabeler } from '../../../../harness/artifacts/labeler-facts.ts';
 import type { LabelerFacts } from '../../../contract/labelers.ts';
 import { layChart } from '../../../web/chart/layout.ts';
 import type { Hole } from '../../../web/chart/series.ts';
-import { activityChart, dayTitle, unreadReasons } from './activity.tsx';
+import { activityChart, dayTitles, unreadReasons } from './activity.tsx';
 
 const dayMs = 86_400_000;
 const unavailable = 'the labeler was unavailable or not followed';
@@ -18,7 +18,7 @@ function chartOf(changes: Partial<LabelerFacts> = {}) {
   const facts = aLabeler({ window, days, ...changes });
   const chart = activityChart(facts);
   if (chart === null) throw new Error('no chart');
-  return { chart, facts, ...chart.series, titles: chart.series.bins.map((bin) => dayTitle(bin, facts)) };
+  return { chart, facts, ...chart.series, titles: chart.series.bins.map(dayTitles(facts)) };
 }
 
 /** Returns holes with ends as timestamps. */

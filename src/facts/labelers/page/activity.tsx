@@ -57,7 +57,7 @@ function Chart({ chart, facts }: { chart: PageChart; facts: LabelerFacts }) {
           unit={chart.unit}
           summary={`${summaryOf(chart)} The table below lists the same numbers.`}
           formats={formatsOf('en')}
-          titleOf={(bin) => dayTitle(bin, facts)}
+          titleOf={dayTitles(facts)}
           peakText={(bin) => peakText(chart, bin)}
         />
       </div>
@@ -168,18 +168,22 @@ export function activityChart(facts: ActivityFacts): PageChart | null {
   };
 }
 
-/** Describes a day of the chart: its counts, and how much of it was not read and why. */
-export function dayTitle({ start, end, value, below, observed, reason }: Bin, facts: ActivityFacts): string {
-  const day = dayName(start);
-  const because = reason === null ? '' : `: ${reason}`;
-  if (value === null) return `${day}: counts not known, nothing read${because}`;
-  return [
-    `${day}: ${countText(value)} applied`,
-    `${countText(below ?? 0)} removed`,
-    ...(facts.days.some((one) => one.day === day && one.read_late === true) ? ['read late'] : []),
-    ...(end > millis(facts.window.end) ? ['so far'] : []),
-    ...(observed < 1 ? [`${percentText(observed)} read${because}`] : []),
-  ].join(', ');
+/** Returns a function that describes a day of the chart: its counts, and how much of it was not read and why. */
+export function dayTitles(facts: Pick<ActivityFacts, 'days' | 'window'>): (bin: Bin) => string {
+  const late = new Set(facts.days.filter((day) => day.read_late === true).map(({ day }) => day));
+  const through = millis(facts.window.end);
+  return ({ start, end, value, below, observed, reason }) => {
+    const day = dayName(start);
+    const because = reason === null ? '' : `: ${reason}`;
+    if (value === null) return `${day}: counts not known, nothing read${because}`;
+    return [
+      `${day}: ${countText(value)} applied`,
+      `${countText(below ?? 0)} removed`,
+      ...(late.has(day) ? ['read late'] : []),
+      ...(end > through ? ['so far'] : []),
+      ...(observed < 1 ? [`${percentText(observed)} read${because}`] : []),
+    ].join(', ');
+  };
 }
 
 /**

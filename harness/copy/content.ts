@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import type { CopiedRow } from '../../src/store/copy/parts.ts';
 import { unfit } from '../../src/store/label.ts';
-import { openCopySource } from '../../src/store/open-copy.ts';
+import { openCopySource } from '../../src/store/open.ts';
 import type { NewObservation, StoreReader, StoreWriter } from '../../src/store/port.ts';
 import { day, dayName, micros } from '../../src/store/time.ts';
 import { anyLabel, labelers, noon } from '../conformance/labels.ts';

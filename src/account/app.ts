@@ -1,5 +1,7 @@
+import { once } from 'node:events';
 import { accountPaths } from '../contract/account.ts';
 import type { AccountErrorCode } from '../contract/errors.ts';
+import { microsFromMillis } from '../contract/timestamp.ts';
 import { below, pathOf, type ReadRequest } from '../http/read-request.ts';
 import { json, jsonType, preflight, type Reply, withBody } from '../http/reply.ts';
 import type { AssetFile } from '../http/representation/asset-file.ts';
@@ -9,10 +11,9 @@ import type { Cursors } from './cursor/cursor.ts';
 import type { ExportBounds } from './export/exports.ts';
 import { rememberManifests } from './export/manifest.ts';
 import { downloadRoute, exportsRoute } from './export/routes.ts';
-import { searchOf } from './query/query.ts';
+import { searchOf, windowDays } from './query/query.ts';
 import { type BehindOptions, createBehindWait, StoreBehind } from './reading/behind.ts';
 import { MemoryRefused, patiently, type ReadingPool, StoreBusy } from './reading/reading-pool.ts';
-import { warmUp } from './reading/warm-up.ts';
 import { accountCommonHeaders, accountError } from './replies.ts';
 import {
   type AccountReply,
@@ -21,6 +22,7 @@ import {
   type AccountServices,
   missingPage,
 } from './route.ts';
+import type { ViewQuery } from './view/view.ts';
 
 /** Options for the account application. */
 export interface AccountAppOptions {
@@ -269,4 +271,51 @@ export function refusalOf(error: unknown): ReadRefusal | null {
     default:
       return null;
   }
+}
+
+/** DID of an account without rows. Reading its page opens every file of the window at little cost. */
+const emptyAccount = 'did:web:empty.invalid';
+/** Maximum number of hot accounts that a warm-up reads. The runtime compiles the code only after several reads. */
+const maxHotAccounts = 4;
+
+/** Options for a warm-up. */
+interface WarmUpOptions {
+  readonly reading: Pick<ReadingPool, 'warm'>;
+  /** Milliseconds since 1970. */
+  readonly now: number;
+  /** Aborted when the service must not wait for the warm-up any longer. */
+  readonly enough: AbortSignal;
+  /** Renders the page of an account. Resolves to false if that fails. */
+  readonly draw: (account: string) => Promise<boolean>;
+}
+
+/**
+ * Opens the files in every reading process, then reads several hot accounts and renders their pages, so that the
+ * first request waits neither for files nor for the compilation of code. Stops at the first page that cannot be
+ * rendered. Resolves when `enough` is aborted, so that no account can prevent the service from listening.
+ */
+export async function warmUp({ reading, now, enough, draw }: WarmUpOptions): Promise<void> {
+  if (!enough.aborted) await Promise.race([once(enough, 'abort'), warmUpFully()]);
+
+  async function warmUpFully(): Promise<void> {
+    await reading.warm((store) => store.view(viewOf(emptyAccount, now)));
+    if (enough.aborted || !(await draw(emptyAccount))) return;
+    let hotAccounts: readonly string[] = [];
+    // Read the hot accounts in a second turn: opening uncached files may use up most of the time limit of the first
+    // turn.
+    await reading.warm(async (store) => {
+      const found = await store.busyAccounts(maxHotAccounts);
+      for (const account of found) {
+        if (enough.aborted) return;
+        await store.view(viewOf(account, now));
+      }
+      hotAccounts = found;
+    });
+    for (const account of hotAccounts) if (enough.aborted || !(await draw(account))) return;
+  }
+}
+
+function viewOf(account: string, now: number): ViewQuery {
+  const asked = { kind: 'days', days: windowDays } as const;
+  return { query: { account, asked, filters: {} }, before: null, now: microsFromMillis(now) };
 }

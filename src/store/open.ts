@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { OperatorError } from '../ops/errors.ts';
 import type { StoreInspection } from './common/inspection.ts';
+import type { CopySource, CopyTarget } from './copy/parts.ts';
 import type { StoreReader, StoreWriter } from './port.ts';
 import { isPostgresUrl, type PostgresPlace, parsePostgresUrl, postgresUrlForm } from './postgres/base/place.ts';
 import type { PostgresWriterOptions } from './postgres/write/writer.ts';
@@ -98,7 +99,7 @@ export async function openStoreStandby(
 export async function storeProcesses(url: string): Promise<StoreProcesses> {
   const place = parseStoreUrl(url);
   if (place.kind === 'sqlite') return sqliteProcesses(place.folder);
-  const { postgresProcesses } = await import('./postgres/standby/processes.ts');
+  const { postgresProcesses } = await import('./postgres/read/inspect.ts');
   return postgresProcesses(place);
 }
 
@@ -110,7 +111,7 @@ export async function storeProcesses(url: string): Promise<StoreProcesses> {
 export async function askWriterToStop(url: string, { token, pid }: StoreProcess): Promise<boolean> {
   const place = parseStoreUrl(url);
   if (place.kind === 'sqlite') return pid !== null && process.kill(pid, 'SIGTERM');
-  const { askPostgresWriterToStop } = await import('./postgres/standby/processes.ts');
+  const { askPostgresWriterToStop } = await import('./postgres/read/inspect.ts');
   return askPostgresWriterToStop(place, token);
 }
 
@@ -156,4 +157,24 @@ function embeddedFolder(url: string, instead: string): string {
   const place = parseStoreUrl(url);
   if (place.kind === 'sqlite') return place.folder;
   throw new OperatorError(`this command supports only a store in a directory (sqlite:DIR); ${instead}`);
+}
+
+/** Opens the store at a URL as the source of a copy; see `CopySource`. */
+export async function openCopySource(url: string): Promise<CopySource> {
+  const place = parseStoreUrl(url);
+  if (place.kind === 'sqlite') return (await import('./sqlite/copy/source.ts')).openSqliteSource(place.folder);
+  const { openPostgresSource } = await import('./postgres/copy/source.ts');
+  return openPostgresSource(place);
+}
+
+/**
+ * Opens the store at a URL as the target of a copy, or resumes the copy in it; see `CopyTarget`. `generation` is the
+ * generation of the source; `at` is the current time in microseconds.
+ */
+export async function openCopyTarget(url: string, generation: string, at: number): Promise<CopyTarget> {
+  const place = parseStoreUrl(url);
+  if (place.kind === 'sqlite')
+    return (await import('./sqlite/copy/target.ts')).openSqliteTarget(place.folder, generation);
+  const { openPostgresTarget } = await import('./postgres/copy/target.ts');
+  return openPostgresTarget(place, generation, at);
 }

@@ -1,5 +1,4 @@
 import { percent } from './bar.tsx';
-import { Hatch } from './hatch.tsx';
 
 /** One bar of a chart: part of the interval, with its counts. */
 export interface ChartBar {
@@ -111,4 +110,13 @@ function Uncounted({ bar }: { readonly bar: ChartBar }) {
 function placed({ from, to }: { readonly from: number; readonly to: number }, room = 0.12) {
   const all = (to - from) * 100;
   return { x: percent(from * 100 + all * room), width: percent(Math.max(0.1, all * (1 - 2 * room))) };
+}
+
+/** Defines the hatching pattern for unobserved time, for the `defs` element of an SVG image. */
+export function Hatch({ id }: { id: string }) {
+  return (
+    <pattern id={id} width="8" height="8" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">
+      <rect class="chart-hatch-line" width="3" height="8" />
+    </pattern>
+  );
 }

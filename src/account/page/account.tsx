@@ -1,11 +1,9 @@
 import type { Texts } from '../texts/texts.ts';
-import type { Part } from '../view/rows.ts';
-import { wholeRows } from '../view/rows.ts';
+import { type Part, wholeRows } from '../view/rows.ts';
 import type { AccountView } from '../view/view.ts';
 import { AnswerSection } from './answer.tsx';
 import { CoverageSection } from './coverage.tsx';
-import type { DownloadLink } from './download.tsx';
-import { DownloadSection } from './download.tsx';
+import { type DownloadLink, DownloadSection } from './download.tsx';
 import { anotherInterval, Choices } from './forms.tsx';
 import type { PageFrame } from './frame.ts';
 import { Appeals } from './labeler-links.tsx';

@@ -8,9 +8,8 @@ import { type AnswerLabeler, type AnswerSpan, answerOf, type ObservedTime } from
 import { hasFallenSilent } from '../view/unread.ts';
 import type { AccountView } from '../view/view.ts';
 import { stateSentence } from './coverage.tsx';
-import { formatMissed } from './describe.ts';
 import type { AccountLinks } from './links.ts';
-import { Labeler, ValueText } from './observation.tsx';
+import { formatMissed, Labeler, ValueText } from './observation.tsx';
 
 interface AnswerProps {
   readonly view: AccountView;

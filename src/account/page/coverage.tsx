@@ -5,8 +5,7 @@ import type { LabelerHandle } from '../../store/roster.ts';
 import type { Texts } from '../texts/texts.ts';
 import { hasFallenSilent } from '../view/unread.ts';
 import type { AccountView, LabelerView } from '../view/view.ts';
-import { describeState, formatMissed } from './describe.ts';
-import { Instant, Labeler } from './observation.tsx';
+import { describeState, formatMissed, Instant, Labeler } from './observation.tsx';
 
 /** Maximum number of gaps in a list. The totals include all gaps. */
 const maxGapsListed = 20;

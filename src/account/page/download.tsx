@@ -1,7 +1,7 @@
 import type { AccountTally } from '../../store/account-counts.ts';
 import type { Interval } from '../../store/time.ts';
-import type { LinkOf } from '../texts/piece.ts';
 import type { Texts } from '../texts/texts.ts';
+import type { LinkOf } from '../texts/view/en.ts';
 import type { AccountView } from '../view/view.ts';
 import type { AccountLinks } from './links.ts';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { profileUrl, queryUrl } from './labeler-urls.ts';
+import { profileUrl, queryUrl } from './labeler-links.tsx';
 
 const origin = 'https://labels.example.com';
 

@@ -5,10 +5,12 @@ import { formatMicros, type Micros } from '../../contract/timestamp.ts';
 import type { Observation } from '../../store/port.ts';
 import type { LabelerHandle } from '../../store/roster.ts';
 import { splitUri, targetOf } from '../../store/subject.ts';
+import { second } from '../../store/time.ts';
 import { Foreign } from '../../web/foreign.tsx';
 import { globalMeaning } from '../../web/language/global-values.ts';
 import { rowOf } from '../query/row.ts';
 import type { Texts } from '../texts/texts.ts';
+import type { StateName } from '../texts/view/en.ts';
 import type { Definition } from '../view/definitions.ts';
 import type { AccountView } from '../view/view.ts';
 import { LabelerLinks } from './labeler-links.tsx';
@@ -242,4 +244,26 @@ export function Instant({
   readonly precision?: 'minute' | 'second';
 }) {
   return <time dateTime={formatMicros(at)}>{t.formats[precision](at)}</time>;
+}
+
+/** Describes a state of `n` enrolled labelers. `past` selects the past tense, for a state that is out of date. */
+export function describeState({ states, formats }: Texts, { state, n, past }: DescribedState): string {
+  const forms = states[isStateName(state, states) ? state : 'unknown'];
+  return formats.plural(n, past ? forms.past : forms.now);
+}
+
+/** A source state and the number of labelers in it. */
+interface DescribedState {
+  readonly state: string;
+  readonly n: number;
+  readonly past: boolean;
+}
+
+function isStateName(state: string, states: Texts['states']): state is StateName {
+  return Object.hasOwn(states, state);
+}
+
+/** Formats a duration of missed time, given in microseconds. Rounds up, so that missed time is never understated. */
+export function formatMissed({ formats }: Texts, length: number): string {
+  return formats.missed(length / second);
 }

@@ -5,7 +5,7 @@ import { isoDay } from '../../web/language/formats.ts';
 import { Legend } from '../../web/legend.tsx';
 import type { Texts } from '../texts/texts.ts';
 import type { Timeline, TimelineDay } from '../view/timeline.ts';
-import { formatMissed } from './describe.ts';
+import { formatMissed } from './observation.tsx';
 
 /** Renders the interval as a summary, as a chart with a legend, and as a table. */
 export function TimelineSection({ timeline, t }: { readonly timeline: Timeline; readonly t: Texts }) {

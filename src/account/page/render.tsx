@@ -1,10 +1,19 @@
 import type { ComponentChildren } from 'preact';
 import { accountErrorTable } from '../../contract/errors.ts';
+import type { Origin } from '../../contract/vocabulary.ts';
 import { type HeaderList, type Reply, withBody } from '../../http/reply.ts';
 import { chooseCoding, encodeOnce } from '../../http/representation/negotiation.ts';
+import { storeOrigin } from '../../store/origin.ts';
 import { renderPage } from '../../web/document.tsx';
-import { languageOf, languageParameter, negotiateLanguage } from '../../web/language/language.ts';
-import { LanguageSwitch } from '../../web/language/switch.tsx';
+import {
+  type Language,
+  languageNames,
+  languageOf,
+  languageParameter,
+  languages,
+  negotiateLanguage,
+} from '../../web/language/language.ts';
+import type { AccountStore } from '../query/account-store.ts';
 import { parseParameters } from '../query/query.ts';
 import { privateHeaders } from '../replies.ts';
 import type { AccountRequest } from '../route.ts';
@@ -12,7 +21,6 @@ import type { NameProblem, PageErrorCode } from '../texts/entry/en.ts';
 import { textsOf } from '../texts/texts.ts';
 import type { PageFrame } from './frame.ts';
 import { RefusalBody } from './home.tsx';
-import type { OriginMark } from './origin.ts';
 
 /** Content Security Policy: style sheets only from this origin, images only as data URLs, and no scripts or framing. */
 const contentPolicy =
@@ -115,4 +123,66 @@ export function createRenderer(base: string, handles: boolean, mark: OriginMark)
   }
 
   return { frameOf, page, refusal };
+}
+
+/** Origin of the store's data, as marked on the pages. Only a store without live observations has a mark. */
+export interface OriginMark {
+  /** Origin of the store, or null if the store is live or its origin is not known yet. */
+  readonly origin: Exclude<Origin, 'live'> | null;
+  /** True once the origin has been read. Until then, no page may show content of the store. */
+  readonly known: boolean;
+  /** Reads the origin from the store. One call is enough, because the origin of a store never changes. */
+  learn(store: AccountStore): Promise<void>;
+}
+
+/** Creates an origin mark. The origin is unknown until `learn` has resolved. */
+export function originMark(): OriginMark {
+  let found: Exclude<Origin, 'live'> | null = null;
+  let known = false;
+  return {
+    get origin() {
+      return found;
+    },
+    get known() {
+      return known;
+    },
+    async learn(store) {
+      const origin = await storeOrigin(store);
+      found ??= origin === 'live' ? null : origin;
+      known = true;
+    },
+  };
+}
+
+/** Maximum length of a query that the links keep, in characters. No valid query of a page is longer. */
+const maxSearchLength = 2_048;
+
+/**
+ * Shows the name of the current language, and links to the same page in every other language. Each link keeps the query
+ * (`search`, without its question mark) unless the query is too long. The links work without scripts.
+ */
+function LanguageSwitch({ label, current, search }: { label: string; current: Language; search: string }) {
+  const kept = search.length > maxSearchLength ? '' : withoutLanguage(search);
+  return (
+    <nav class="languages" aria-label={label}>
+      {languages.map((language) =>
+        language === current ? (
+          <strong key={language}>{languageNames[language]}</strong>
+        ) : (
+          <a key={language} href={`?${kept}${languageParameter}=${language}`} lang={language}>
+            {languageNames[language]}
+          </a>
+        ),
+      )}
+    </nav>
+  );
+}
+
+/** Removes the language parameter from a query. The result is empty or ends with an ampersand. */
+function withoutLanguage(search: string): string {
+  return search
+    .split('&')
+    .filter((pair) => pair !== '' && pair.split('=', 1)[0] !== languageParameter)
+    .map((pair) => `${pair}&`)
+    .join('');
 }

@@ -1,9 +1,9 @@
 import type { Coverage, CoverageSources, Gap } from '../../contract/labels.ts';
 import { parseTimestamp } from '../../contract/timestamp.ts';
 import { percent } from '../../web/bar.tsx';
+import { Hatch } from '../../web/day-chart.tsx';
 import { Count, Instant } from '../../web/figures.tsx';
 import { agreeing, instantText } from '../../web/format.ts';
-import { Hatch } from '../../web/hatch.tsx';
 import { Legend, signText } from '../../web/legend.tsx';
 import { layTimeline, type Stretch, timelineWidth } from '../../web/timeline.ts';
 import type { RecentEnvelope } from './model.ts';

@@ -2,9 +2,8 @@ import { Fragment } from 'preact';
 import { accountPaths } from '../../contract/account.ts';
 import { paths } from '../../contract/identifiers.ts';
 import { type Call, type Content, type Parameter, type ResponseObject, typeOf } from './openapi.ts';
-import { callAnchor, errorAnchor, type Part, Text } from './parts.tsx';
 import { allErrors, isErrorCode } from './remedies.ts';
-import { TypeText } from './schemas.tsx';
+import { callAnchor, errorAnchor, type Part, Text, TypeText } from './schemas.tsx';
 
 /** Shows every call of one part of the reference. */
 export function Calls({ part }: { part: Part }) {

@@ -2,9 +2,8 @@ import { Fragment } from 'preact';
 import type { PageParts } from '../../web/page-body.tsx';
 import { Calls } from './calls.tsx';
 import { type ApiDocument, callsOf, parseDocument, type Schema } from './openapi.ts';
-import { callAnchor, errorAnchor, type Part, type PartSource, Text } from './parts.tsx';
 import { allErrors, errorRemedies, isErrorCode } from './remedies.ts';
-import { Schemas } from './schemas.tsx';
+import { callAnchor, errorAnchor, type Part, type PartSource, Schemas, Text } from './schemas.tsx';
 
 /** Addresses that the sample programs on the page use. */
 export interface ReferenceAddresses {

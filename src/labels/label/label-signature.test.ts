@@ -4,8 +4,14 @@ import { decode, encode, toBytes } from '@atcute/cbor';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type LabelKey, parseLabelKey } from '../../network/identity/did-document.ts';
-import { libsecp256k1, loadSecp256k1, nativeSecp256k1, wasmSecp256k1 } from '../signatures/libsecp256k1.ts';
-import { createSignatureCheck, type SignatureCheck } from '../signatures/signature-check.ts';
+import {
+  createSignatureCheck,
+  libsecp256k1,
+  loadSecp256k1,
+  nativeSecp256k1,
+  type SignatureCheck,
+  wasmSecp256k1,
+} from '../signatures/signature-check.ts';
 import { type RawLabel, separateSignature } from './label-fields.ts';
 
 interface Vector {

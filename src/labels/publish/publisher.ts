@@ -18,9 +18,8 @@ import type { Telemetry } from '../shares/telemetry.ts';
 import { type PriorityClass, type SourceState, sourceStates } from '../state/reading-state.ts';
 import { type EnrolledSource, windowOf } from './coverage.ts';
 import type { GapWriter } from './gap-writer.ts';
-import { readEarlierHours } from './hours/earlier-hours.ts';
 import { closedHours, FilledInCounts, HourCounts, type HoursStore } from './hours/hour-counts.ts';
-import { type HoursFile, makeHours } from './hours/labels-hours.ts';
+import { type HoursFile, makeHours, readEarlierHours } from './hours/labels-hours.ts';
 import { SourceHistory, type SourceSample, sampleOf } from './hours/source-history.ts';
 import { DefinitionCache } from './labelers/definition-cache.ts';
 import {

@@ -4,8 +4,14 @@ import { OperatorError } from '../../ops/errors.ts';
 import { copyStore } from '../../store/copy/copy-store.ts';
 import type { CopyEvent } from '../../store/copy/options.ts';
 import { StoreError } from '../../store/errors.ts';
-import { askWriterToStop, companionFolder, parseStoreUrl, storeProcesses } from '../../store/open.ts';
-import { openCopySource, openCopyTarget } from '../../store/open-copy.ts';
+import {
+  askWriterToStop,
+  companionFolder,
+  openCopySource,
+  openCopyTarget,
+  parseStoreUrl,
+  storeProcesses,
+} from '../../store/open.ts';
 import { initializeStore } from '../../store/postgres/schema/roles.ts';
 import type { CommandContext } from '../command.ts';
 import { refused } from '../labels/labels-action.ts';

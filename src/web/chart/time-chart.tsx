@@ -1,6 +1,6 @@
 import { microsFromMillis } from '../../contract/timestamp.ts';
 import { percent } from '../bar.tsx';
-import { Hatch } from '../hatch.tsx';
+import { Hatch } from '../day-chart.tsx';
 import type { Formats } from '../language/formats.ts';
 import { type HoleLabel, holeLabels } from './hole-labels.ts';
 import { type ChartLayout, type DrawnHole, layChart, plotHeight, plotWidth, type TimeTick } from './layout.ts';

@@ -2,7 +2,7 @@ import type { AccountErrorCode } from '../../../contract/errors.ts';
 import type { Origin } from '../../../contract/vocabulary.ts';
 import type { HandleResolution } from '../../../network/identity/resolve-handle.ts';
 import { formatsOf } from '../../../web/language/formats.ts';
-import type { Piece } from '../piece.ts';
+import type { Piece } from '../view/en.ts';
 
 /**
  * English texts of the page frame, the forms, the home page and the error pages. Every translation has the type of this

@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact';
 import type {
   GapReason,
   LabelAction,
@@ -7,7 +8,6 @@ import type {
 } from '../../../contract/vocabulary.ts';
 import type { EventCount } from '../../../store/account-counts.ts';
 import { formatsOf, type PluralForms } from '../../../web/language/formats.ts';
-import type { LinkOf, Piece } from '../piece.ts';
 
 /**
  * English texts of the account page. Every translation has the type of this catalogue. The texts never state that a
@@ -292,3 +292,9 @@ export const viewEn = {
 
 /** Texts of the account page. */
 export type ViewTexts = typeof viewEn;
+
+/** A rendered part of a sentence, such as a time or a link. Its position in the sentence depends on the language. */
+export type Piece = ComponentChildren;
+
+/** Creates a link with the given text, for use in a sentence. */
+export type LinkOf = (text: string) => Piece;

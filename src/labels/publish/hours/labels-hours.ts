@@ -1,13 +1,16 @@
-import { limitGaps, maxHoursBytes } from '../../../artifact/hours/hours.ts';
+import { open } from 'node:fs/promises';
+import { decodeHours, limitGaps, maxHoursBytes } from '../../../artifact/hours/hours.ts';
 import {
   type LabelerHours,
   type LabelsHour,
   type LabelsHours,
   maxHourLabelers,
+  recogniseLabelsHours,
 } from '../../../artifact/hours/labels-hours.ts';
 import { maxGaps } from '../../../contract/limits.ts';
 import { formatTimestamp, type Micros } from '../../../contract/timestamp.ts';
 import type { GapReason } from '../../../contract/vocabulary.ts';
+import { systemCode } from '../../../ops/errors.ts';
 import { silentGaps } from '../../../store/coverage-rule.ts';
 import { clip } from '../../../store/gaps.ts';
 import type { StoredGap } from '../../../store/port.ts';
@@ -17,7 +20,6 @@ import { byPrecedence, type ListedLabeler } from '../labelers/listed-labeler.ts'
 import { listedGaps, merged, unreadTime } from '../labelers/unread-time.ts';
 import { Turns } from '../turns.ts';
 import type { WindowReading } from '../window/window-reader.ts';
-import { headBytes } from './earlier-hours.ts';
 import type { ClosedHours, CountedHour, FilledInCounts, LateRows, LateTimes } from './hour-counts.ts';
 import { countHourRows, type HourRows } from './hour-rows.ts';
 import type { SourceHistory } from './source-history.ts';
@@ -303,4 +305,37 @@ function observedMs(parts: readonly Interval[], unread: readonly Interval[]): nu
 function settlingSpan({ start, end }: Interval, reason: GapReason): MinuteSpan | null {
   if (reason === 'not_observed' || reason === 'source_unavailable') return null;
   return { start: Math.ceil(start / minute), end: Math.ceil((end + settleTime) / minute) };
+}
+
+/** Maximum size of the file without its labelers, in bytes. */
+const headBytes = 128 * 1024;
+/** Start of the last field of the file. */
+const labelersKey = '"labelers":[';
+
+/**
+ * Reads the file that an earlier process wrote, without its labelers, because parsing a complete file of four megabytes
+ * would block the event loop for too long. Resolves with null if the file does not exist, cannot be read or is invalid.
+ */
+export async function readEarlierHours(path: string): Promise<LabelsHours | null> {
+  const text = await readHead(path);
+  const end = text.indexOf(labelersKey);
+  if (end < 0) return null;
+  const head = Buffer.from(`${text.slice(0, end + labelersKey.length)}]}`);
+  const reading = decodeHours(head, recogniseLabelsHours);
+  return reading.kind === 'readable' ? reading.artifact : null;
+}
+
+async function readHead(path: string): Promise<string> {
+  try {
+    const file = await open(path);
+    try {
+      const { buffer, bytesRead } = await file.read(Buffer.alloc(headBytes), 0, headBytes, 0);
+      return buffer.toString('utf8', 0, bytesRead);
+    } finally {
+      await file.close();
+    }
+  } catch (error) {
+    if (systemCode(error) === null) throw error;
+    return '';
+  }
 }

@@ -5,14 +5,13 @@ import { binaryRows } from '../base/copy-in.ts';
 import type { PostgresPlace } from '../base/place.ts';
 import { encodeRow } from '../base/row.ts';
 import { longLimits, type Queries, Session } from '../base/session.ts';
-import { migrate, storeVersion } from '../schema/migrate.ts';
+import { NamedValues } from '../count/named-values.ts';
+import { copyDayTable, copyTable, isUnfinishedCopy, migrate, storeVersion } from '../schema/migrate.ts';
 import { partitionOf } from '../schema/partition.ts';
-import { copyDayTable, copyTable, isUnfinishedCopy } from '../schema/unfinished-copy.ts';
-import { insertRows } from '../write/commit.ts';
+import { countLabelers, insertRows } from '../write/commit.ts';
 import { SourceNumbers } from '../write/source-numbers.ts';
 import { writeContent } from './content.ts';
 import { dropDayCounts, readDayCounts, writeDayCounts } from './day-counts.ts';
-import { recountLabelers } from './recount.ts';
 import { tableRows } from './rows.ts';
 
 /** Number of connections: one for rows to be stored, and one for rows that are read back. */
@@ -179,4 +178,22 @@ async function indexDay(queries: Queries, day: number): Promise<void> {
 function sourcesOf({ minutes, hours, refusals, labelers }: DayCounts): Set<string> {
   const dids = [...minutes, ...hours].map(([, did]) => did);
   return new Set([...dids, ...refusals.map(([, did]) => did), ...labelers.map(({ labeler }) => labeler)]);
+}
+
+/**
+ * Recomputes the labeler counters of a day from all its rows. In an embedded store, the labeler counters may omit the
+ * first rows of a day, because an earlier version accepted them. A database store cannot record such an omission.
+ */
+async function recountLabelers(queries: Queries, day: number): Promise<void> {
+  await queries.run('DELETE FROM labeler_count WHERE day = $1', [day]);
+  const sources = new SourceNumbers();
+  const named = new NamedValues(day);
+  await tableRows(queries, day, { after: -1, isOrdered: true }, async (rows: readonly CopiedRow[]) => {
+    await sources.load(queries, new Set(rows.map(({ observation }) => observation.label.src)));
+    const encoded = rows.map(({ at, observation, identity }) =>
+      encodeRow(at, sources.of(observation.label.src), observation, identity),
+    );
+    await named.load(queries, new Set(encoded.map(({ source }) => source)));
+    await countLabelers(queries, { day, rows: encoded, isNamed: (source, value) => named.isNamed(source, value) });
+  });
 }

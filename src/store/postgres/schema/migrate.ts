@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
+import { assertNotMoved, movedNote, unfinishedCopy } from '../../common/moved.ts';
 import { StoreError } from '../../errors.ts';
 import { longLimits, type Queries, type Session } from '../base/session.ts';
 import { codeOf } from '../base/sqlstates.ts';
 import { migrations } from './migrations.ts';
-import { assertFinished } from './unfinished-copy.ts';
 
 const versionTable = 'CREATE TABLE IF NOT EXISTS migration (version integer PRIMARY KEY, applied_at bigint NOT NULL)';
 
@@ -118,4 +118,29 @@ function statementsOf(sql: string): string[] {
 /** Returns a random 64-bit number as SQL. */
 function randomSeed(): string {
   return `'${randomBytes(8).readBigInt64BE()}'::bigint`;
+}
+
+/**
+ * Table that marks an unfinished copy. The copy creates it, and drops it in the commit that makes the copy a store.
+ * Until then the table `store` has no row.
+ */
+export const copyTable = 'store_copy';
+/** Table with the copy progress of each day. */
+export const copyDayTable = 'store_copy_day';
+
+/** Returns true if the schema contains an unfinished copy. */
+export async function isUnfinishedCopy(queries: Queries): Promise<boolean> {
+  const [found] = await queries.rows<{ found: boolean }>(`SELECT to_regclass('${copyTable}') IS NOT NULL AS found`);
+  return found?.found === true;
+}
+
+/** Throws `unfinished_copy` if the schema contains an unfinished copy. */
+export async function assertFinished(queries: Queries, name: string): Promise<void> {
+  if (await isUnfinishedCopy(queries)) throw unfinishedCopy(name);
+}
+
+/** Throws `moved` if the store was retired because a copy has replaced it. */
+export async function assertNotRetired(queries: Queries): Promise<void> {
+  const [row] = await queries.rows<{ content: string }>('SELECT content FROM note WHERE name = $1', [movedNote]);
+  assertNotMoved(row?.content ?? null);
 }

@@ -11,8 +11,7 @@ import { processName } from '../base/process-name.ts';
 import { type Limits, type Queries, Session } from '../base/session.ts';
 import { succession, successionVersion } from '../base/succession.ts';
 import { readerOver } from '../read/reader.ts';
-import { migrate, storeVersion } from '../schema/migrate.ts';
-import { assertFinished, assertNotRetired } from '../schema/unfinished-copy.ts';
+import { assertFinished, assertNotRetired, migrate, storeVersion } from '../schema/migrate.ts';
 import { changeGaps } from '../state/gaps.ts';
 import {
   putDailyBytes,
@@ -27,7 +26,6 @@ import { dropRoster, putRoster } from '../state/roster.ts';
 import { maintainDays } from '../upkeep/maintenance.ts';
 import { purgeNextDay } from '../upkeep/purge.ts';
 import { Acceptance } from './acceptance.ts';
-import { type Marks, startMarks } from './marks.ts';
 
 /** Options for opening a store for writing. */
 export interface PostgresWriterOptions {
@@ -215,4 +213,33 @@ function stateChanges(change: <T>(work: (queries: Queries) => Promise<T>) => Pro
       }),
     requestPurge: (request) => change((queries) => requestPurge(queries, request)),
   } satisfies Partial<StoreWriter>;
+}
+
+/** Interval between marks, in milliseconds. A standby derives from the marks how current its data is. */
+const everyMs = 1_000;
+
+/** Handle of the periodic marks. */
+interface Marks {
+  /** Stops the timer; a mark in progress completes. */
+  stop(): void;
+}
+
+/**
+ * Stores a mark every second. A standby of the database that has received a mark has also received every row with an
+ * earlier stamp, so that its progress is known even if no labels arrive.
+ */
+function startMarks(acceptance: Pick<Acceptance, 'mark'>, clock: () => Micros): Marks {
+  let isRunning = false;
+  const timer = setInterval(() => {
+    if (isRunning) return;
+    isRunning = true;
+    // Ignore the error: the next batch reports the same failure to the instrument.
+    void acceptance
+      .mark(clock())
+      .catch(() => undefined)
+      .finally(() => {
+        isRunning = false;
+      });
+  }, everyMs).unref();
+  return { stop: () => clearInterval(timer) };
 }

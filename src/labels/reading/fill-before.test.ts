@@ -30,7 +30,7 @@ async function filling(error: unknown, signal: AbortSignal, act: () => void = ()
   const source = newSource(did, 'https://labeler.example', ports);
   resumeAt(source, { ...noPosition, cursor: 100 });
   const intake = createIntake(source, ports, () => undefined);
-  const options = { resumed: false, openedAt: ports.time.clock(), signal };
+  const options = { resumed: false, openedAt: ports.time.clock(), storedThrough: ports.time.clock, signal };
   return { filled: await fillBefore(source, intake, ports, options), gaps };
 }
 

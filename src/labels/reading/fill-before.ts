@@ -34,6 +34,15 @@ export interface Filled {
   readonly replayFrom: number | null;
 }
 
+/** A connection whose earlier labels are filled in. */
+interface OpenedStream {
+  readonly resumed: boolean;
+  readonly openedAt: Micros;
+  /** Returns the time up to which everything that the connection delivered is stored. */
+  readonly storedThrough: () => Micros;
+  readonly signal: AbortSignal;
+}
+
 /**
  * Fills in the labels from before a connection. Time that neither polls nor the resumed stream can fill in is recorded
  * as a gap. Returns early, without such a gap, if the database was reset, the signal aborts, or the source used up its
@@ -43,7 +52,7 @@ export async function fillBefore(
   source: Source,
   intake: SourceIntake,
   ports: ReadingPorts,
-  { resumed, openedAt, signal }: { resumed: boolean; openedAt: Micros; signal: AbortSignal },
+  { resumed, openedAt, storedThrough, signal }: OpenedStream,
 ): Promise<Filled> {
   const before = unread(source, ports);
   const { since } = before;
@@ -87,8 +96,8 @@ export async function fillBefore(
     if (replayFrom !== null) source.apply({ kind: 'replay_started', since });
     if (replayFrom !== null || signal.aborted) return { joined: false, reset: false, fault: outcome, replayFrom };
   }
-  // The source is complete up to now, because all labels since the stream was opened are stored.
-  source.apply({ kind: 'fill_in_abandoned', through: ports.time.clock() });
+  // All labels since the stream was opened are stored, except those of the messages that wait.
+  source.apply({ kind: 'fill_in_abandoned', through: storedThrough() });
   await intake.applyInTurn({ kind: 'joined' });
   return { joined: false, reset: false, fault: outcome, replayFrom: null };
 }

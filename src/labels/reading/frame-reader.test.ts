@@ -8,46 +8,84 @@ import { FrameReader } from './frame-reader.ts';
 
 const did = 'did:plc:aaaaaaaaaaaaaaaaaaaaaaaa';
 
-test('the rows of a stream are taken with the time up to which nothing else that arrived waits', async () => {
-  let now = 0;
+const start = 1_780_000_000_000_000;
+
+/** Creates a reader on a clock that a test moves, with an intake that stores every batch in 100 ms. */
+function readerAt(begin: number) {
+  const time = { now: begin };
   const { ports } = scriptedPorts({
     http: {} as HttpClient,
     openStream: () => Promise.reject(new Error('this request was not expected')),
   });
-  const own = { ...ports, time: { ...ports.time, clock: () => micros(now) } };
-  const taken: { rows: number; through: number | undefined }[] = [];
+  const own = { ...ports, time: { ...ports.time, clock: () => micros(time.now) } };
+  const taken: { rows: number; through?: number }[] = [];
   const intake: Pick<SourceIntake, 'take'> = {
     take: ({ rows, through }) => {
-      taken.push({ rows: rows.length, through });
-      now += 100;
+      taken.push({ rows: rows.length, through: (through ?? 0) - begin });
+      time.now += 100_000;
       return Promise.resolve({ stored: rows.length, known: 0, refused: 0 });
     },
   };
   const stop = new AbortController();
-  const reader = new FrameReader(
-    newSource(did, 'https://labeler.example', own),
-    intake as SourceIntake,
-    own,
-    stop.signal,
-  );
-  const arrives = (seq: number): boolean => reader.push(labelsFrame(seq, [{ src: did, val: `v${seq}` }]));
+  const source = newSource(did, 'https://labeler.example', own);
+  const reader = new FrameReader(source, intake as SourceIntake, own, stop.signal);
+  const arrives = (seq: number): boolean => {
+    const cts = new Date(time.now / 1_000).toISOString();
+    return reader.push(labelsFrame(seq, [{ src: did, val: `v${seq}`, cts }]));
+  };
+  const end = (): void => {
+    stop.abort();
+    reader.release();
+  };
+  return { time, source, reader, arrives, taken, end };
+}
+
+const stream = { openedAt: micros(start), resume: () => undefined, holes: { start: () => undefined } };
+
+test('the rows of a stream are taken with the time up to which nothing else that arrived waits', async () => {
+  const { time, reader, arrives, taken, end } = readerAt(start);
   let isPaused = false;
-  for (now = 1; now <= 300; now += 1) isPaused = arrives(now) || isPaused;
+  for (let seq = 1; seq <= 300; seq += 1) {
+    time.now = start + seq * 1_000;
+    isPaused = arrives(seq) || isPaused;
+  }
   const resumed: number[] = [];
   const reading = reader.run({
+    ...stream,
     filled: new Promise(() => undefined),
-    openedAt: micros(0),
-    resume: () => void resumed.push(now),
-    holes: { start: () => undefined },
+    resume: () => void resumed.push(time.now),
   });
   reader.close();
   expect(await reading).toMatchObject({ kind: 'ended' });
   // The connection paused when 256 messages waited; what the labeler held back since then has not arrived yet.
   expect([isPaused, resumed.length > 0]).toEqual([true, true]);
   expect(taken).toEqual([
-    { rows: 256, through: 256 },
-    { rows: 44, through: 256 },
+    { rows: 256, through: 256_000 },
+    { rows: 44, through: 256_000 },
   ]);
-  stop.abort();
-  reader.release();
+  end();
+});
+
+test('a replayed stream that becomes live is complete only up to the oldest message that waits', async () => {
+  const { time, source, reader, arrives, end } = readerAt(start);
+  source.apply({ kind: 'replay_found', cursor: 0 });
+  source.apply({ kind: 'stream_opening' });
+  for (let seq = 1; seq <= 300; seq += 1) {
+    time.now = start + seq * 1_000;
+    arrives(seq);
+  }
+  const filled = Promise.resolve({ joined: false, reset: false, fault: null, replayFrom: null });
+  const completed: number[] = [];
+  const apply = source.apply.bind(source);
+  source.apply = (event) => {
+    const change = apply(event);
+    if (event.kind === 'caught_up') completed.push((source.tracker.tracked.completeThrough ?? 0) - start);
+    return change;
+  };
+  await filled;
+  const reading = reader.run({ ...stream, filled });
+  reader.close();
+  await reading;
+  expect(completed).toEqual([256_000]);
+  end();
 });

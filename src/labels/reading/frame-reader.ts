@@ -50,6 +50,8 @@ export class FrameReader {
   readonly #alignment: Alignment;
   /** The current wait for silence, or null before the first one and after a new label. */
   #silence: { readonly limitMs: number; readonly stop: AbortController; isOver: boolean } | null = null;
+  /** True while messages may have been taken from the queue and not stored yet. */
+  #isReading = false;
   /** True if the pages can be read, and null until the labels from before the connection are filled in. */
   #hasPages: boolean | null = null;
 
@@ -67,6 +69,12 @@ export class FrameReader {
 
   get #stream(): StreamProgress {
     return this.#source.progress.stream;
+  }
+
+  /** Time up to which everything that arrived is stored, or is a hole. */
+  get storedThrough(): Micros {
+    const { waitingSince, takenSince } = this.#frames;
+    return this.#isReading ? takenSince : (waitingSince ?? this.#ports.time.clock());
   }
 
   /** Queues a message and charges the source for its bytes; returns true if reading should pause. */
@@ -147,9 +155,11 @@ export class FrameReader {
         }
         continue;
       }
+      this.#isReading = true;
       const frames = await this.#take(batch);
       if (!this.#frames.isFull) stream.resume();
       const end = await this.#read(frames);
+      this.#isReading = false;
       this.#decoded.release();
       if (end) return end;
       stream.holes.start();
@@ -225,7 +235,8 @@ export class FrameReader {
 
   async #read(frames: readonly LabelFrame[]): Promise<SessionOutcome | null> {
     const rows: unknown[] = [];
-    const account = new DeliveryAccount(this.#source, this.#ports.report, sum(frames.map(itemsOf)));
+    const items = frames.reduce((total, frame) => total + itemsOf(frame), 0);
+    const account = new DeliveryAccount(this.#source, this.#ports.report, items);
     let seen: LastFrame[] = [];
     let last: LastFrame | null = null;
     let end: SessionOutcome | null = null;
@@ -268,10 +279,8 @@ export class FrameReader {
     const source = this.#source;
     const { tracker } = source;
     const readBefore = tracker.readAt;
-    const taken = await this.#intake.take(
-      { rows, transport: 'stream', through: this.#frames.takenThrough, again, move: { kind: 'frames', last } },
-      this.#signal,
-    );
+    const [through, move] = [this.#frames.takenThrough, { kind: 'frames', last } as const];
+    const taken = await this.#intake.take({ rows, transport: 'stream', through, again, move }, this.#signal);
     const { resumed, liveFrom } = this.#stream;
     if (!resumed || tracker.whole || liveFrom === null) return taken;
     // Labels that were missed before the stream opened arrive before the first label that was authored since then.
@@ -284,13 +293,8 @@ export class FrameReader {
   }
 
   async #caughtUp(readAt = this.#source.tracker.readAt): Promise<void> {
-    const [before, through] = [unread(this.#source, this.#ports), this.#ports.time.clock()];
-    await recordCaughtUp(this.#source, this.#ports, { before, through }, readAt);
-  }
-
-  /** Records a gap since the last read row, because the labeler's database was reset; later labels arrive live. */
-  async #reset(): Promise<void> {
-    await recordReset(this.#source, this.#ports, true);
+    const through = this.#frames.waitingSince ?? this.#ports.time.clock();
+    await recordCaughtUp(this.#source, this.#ports, { before: unread(this.#source, this.#ports), through }, readAt);
   }
 
   /** Records a gap after a reset of the labeler's database, and discards the position. */
@@ -320,7 +324,8 @@ export class FrameReader {
       await this.#startOver();
       return 'reset';
     }
-    await this.#reset();
+    // Later labels arrive live.
+    await recordReset(this.#source, this.#ports, true);
     return labels;
   }
 
@@ -344,7 +349,7 @@ export class FrameReader {
         telemetry.quirk('outdated_cursor');
         this.#source.apply({ kind: 'tail_settled' });
         // Handle only the first message, because it refers to the cursor of the connection.
-        if (!this.#outdated) await this.#reset();
+        if (!this.#outdated) await recordReset(this.#source, this.#ports, true);
         this.#outdated = true;
         return null;
       case 'future_cursor':
@@ -380,10 +385,6 @@ export class FrameReader {
 function itemsOf(frame: LabelFrame): number {
   if (frame.kind === 'labels') return frame.labels.length;
   return frame.kind === 'malformed' || frame.kind === 'over_budget' || frame.kind === 'unknown' ? 1 : 0;
-}
-
-function sum(numbers: readonly number[]): number {
-  return numbers.reduce((total, one) => total + one, 0);
 }
 
 /** Outcome of an attempt to read a source by its stream. */

@@ -211,7 +211,8 @@ export async function streamSession(
     source.apply({ kind: 'stream_opened' });
     const openedAt = ports.time.clock();
     const { resumed } = source.progress.stream;
-    const filling = fillBefore(source, intake, ports, { resumed, openedAt, signal });
+    const storedThrough = (): Micros => session.storedThrough;
+    const filling = fillBefore(source, intake, ports, { resumed, openedAt, storedThrough, signal });
     let unreadable = false;
     void socket.closed.then(({ reason }) => {
       unreadable = reason === 'too_large';

@@ -113,6 +113,7 @@ test('the connection of a frame queue is paused while the queue holds more than 
 
 test('what arrived is taken up to the oldest message that waits, and up to a pause until the labeler has sent what waited there', () => {
   let now = 0;
+  const since: number[] = [];
   const frames = queue(undefined, () => micros(now));
   const arrives = (at: number, bytes = frame(1, 10)): void => {
     now = at;
@@ -121,6 +122,7 @@ test('what arrived is taken up to the oldest message that waits, and up to a pau
   const takes = (at: number, count: number): number => {
     now = at;
     frames.take({ count });
+    since.push(frames.takenSince);
     return frames.takenThrough;
   };
   arrives(10);
@@ -138,4 +140,5 @@ test('what arrived is taken up to the oldest message that waits, and up to a pau
   expect(takes(130, 1)).toBe(130);
   arrives(140);
   expect(takes(150, 1)).toBe(150);
+  expect(since).toEqual([10, 20, 30, 70, 70, 70, 140]);
 });

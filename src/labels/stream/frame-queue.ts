@@ -44,6 +44,7 @@ export class FrameQueue {
   /** Memory of all entries, in bytes. */
   #bytes = 0;
   #takenAt: Micros;
+  #takenSince: Micros;
   /** Time of the first pause after which the queue has not been empty twice; null if there is none. */
   #pausedSince: Micros | null = null;
   /** True if the queue was empty once since then: messages that waited at the labeler follow after that. */
@@ -54,15 +55,26 @@ export class FrameQueue {
     this.#account = account;
     this.#clock = clock;
     this.#takenAt = clock();
+    this.#takenSince = this.#takenAt;
+  }
+
+  /** Time up to which everything that arrived has been taken. */
+  get takenThrough(): Micros {
+    return this.waitingSince ?? this.#takenAt;
   }
 
   /**
-   * Time up to which everything that arrived has been taken. Messages that the labeler could not send during a pause of
+   * Time since which messages may wait, or null if none waits. Messages that the labeler could not send during a pause of
    * the connection may be as old as the pause.
    */
-  get takenThrough(): Micros {
-    const waiting = this.#entries[0]?.at ?? this.#takenAt;
-    return this.#pausedSince === null ? waiting : micros(Math.min(waiting, this.#pausedSince));
+  get waitingSince(): Micros | null {
+    const [oldest = null, paused] = [this.#entries[0]?.at, this.#pausedSince];
+    return oldest === null || paused === null ? (oldest ?? paused) : micros(Math.min(oldest, paused));
+  }
+
+  /** Time since which the messages that were taken last may have waited. */
+  get takenSince(): Micros {
+    return this.#takenSince;
   }
 
   /** Must be called when reading of the connection pauses. */
@@ -124,6 +136,7 @@ export class FrameQueue {
   /** Removes the oldest entries from the queue, decodes their frames and returns them. */
   take({ count }: Pick<FrameBatch, 'count'>): readonly LabelFrame[] {
     const taken = this.#entries.slice(0, count);
+    this.#takenSince = this.waitingSince ?? this.#clock();
     this.#entries = this.#entries.slice(count);
     this.#takenAt = this.#clock();
     if (this.#entries.length === 0) this.#emptied();

@@ -36,6 +36,11 @@ export async function recordCaughtUp(
   readAt = source.tracker.readAt,
 ): Promise<void> {
   const now = ports.time.clock();
+  if (source.progress.former !== null) {
+    // The endpoint to which the labeler moved has no pages that could show the last row of the former endpoint.
+    await note(source, ports.gaps, { kind: 'reset', now, epoch: ports.time.epoch, live: false });
+    source.apply({ kind: 'former_checked' });
+  }
   const reached = fillTarget(ports.time.epoch, readAt ?? now);
   await note(source, ports.gaps, { kind: 'caught_up', now, through, reached, before });
 }

@@ -5,8 +5,10 @@ import type { GetJsonOptions, HttpClient, JsonAnswer } from '../../network/http/
 import { createIntake } from '../ingest/intake.ts';
 import { createInputMemory } from '../ingest/ports.ts';
 import { fingerprint } from '../label/fingerprint.ts';
-import { noPosition } from '../label/position.ts';
+import { type MarkedRow, noPosition } from '../label/position.ts';
+import { markOf } from '../poll/last-row.ts';
 import { pageLimit } from '../poll/query-labels.ts';
+import { Source } from '../state/source.ts';
 import { pollRound } from './poll-round.ts';
 
 const did = 'did:plc:aaaaaaaaaaaaaaaaaaaaaaaa';
@@ -28,7 +30,10 @@ const page = (labels: readonly unknown[], cursor?: string): JsonAnswer => ({
 });
 
 /** Creates a source at cursor 100 with scripted pages, and a function that runs one round of polls. */
-function reading(answer: (cursor: number, limit: number, asked: number) => JsonAnswer) {
+function reading(
+  answer: (cursor: number, limit: number, asked: number) => JsonAnswer,
+  former: MarkedRow | null = null,
+) {
   const memory = createInputMemory();
   let asked = 0;
   const http: Pick<HttpClient, 'getJson'> = {
@@ -47,7 +52,8 @@ function reading(answer: (cursor: number, limit: number, asked: number) => JsonA
     openStream: () => Promise.reject(new Error('this request was not expected')),
     memory,
   });
-  const source = newSource(did, 'https://labeler.example', ports);
+  const name = { did, endpoint: 'https://labeler.example', peer: { source: did, privileged: false } };
+  const source = new Source(name, newSource(did, name.endpoint, ports).tracker, noPosition, former);
   resumeAt(source, { ...noPosition, cursor: 100 });
   const before = { since: ports.time.epoch, target: ports.time.epoch };
   const intake = createIntake(source, ports, () => undefined);
@@ -156,6 +162,33 @@ describe('a round of polls that requests the last row again', () => {
     expect(await round()).toEqual({ kind: 'reset' });
     expect([source.position, stored.size]).toEqual([noPosition, 0]);
     expect(gaps).toMatchObject([{ source: did, reason: 'cursor_reset' }]);
+  });
+});
+
+describe('the first round of polls after a move to another endpoint', () => {
+  const former = { number: 50, mark: markOf(row(7)) };
+  const moved = (shown: JsonAnswer) =>
+    reading((cursor) => (cursor === 49 ? shown : page(cursor === 100 ? rows(0, 3) : rows(2, 1), '103')), former);
+
+  test('records no gap if the endpoint has the last row of the former one', async () => {
+    const { gaps, round } = moved(page([row(7), row(8)], '51'));
+    expect(await round()).toMatchObject({ kind: 'quiet', rows: 3 });
+    expect(gaps).toEqual([]);
+  });
+
+  test('records a gap if the endpoint does not have the last row of the former one, and looks for it only once', async () => {
+    const { source, gaps, round } = moved(page([]));
+    expect(await round()).toEqual({ kind: 'reset' });
+    expect(gaps).toMatchObject([{ source: did, reason: 'cursor_reset' }]);
+    resumeAt(source, { ...noPosition, cursor: 100 });
+    expect(await round()).toMatchObject({ kind: 'quiet', rows: 3 });
+    expect(gaps).toHaveLength(1);
+  });
+
+  test('stores nothing while the endpoint does not respond', async () => {
+    const { source, stored, gaps, round } = moved({ kind: 'status', status: 503, retryAfterMs: null, error: null });
+    expect(await round()).toMatchObject({ kind: 'fault', fault: 'failed' });
+    expect([stored.size, gaps, source.progress.former]).toEqual([0, [], former]);
   });
 });
 

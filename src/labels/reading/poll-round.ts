@@ -54,6 +54,8 @@ export async function pollRound(
 
 async function readRound(round: Round, before: Unread): Promise<RoundOutcome> {
   const { source, intake, ports, memory, signal } = round;
+  const other = await checkFormer(round);
+  if (other !== null) return other;
   const found = source.position.cursor === null ? await findStart(round) : null;
   if (found?.kind === 'fault') return found;
   const start = found?.cursor ?? source.position.cursor ?? 0;
@@ -280,6 +282,22 @@ async function findStart(round: Round): Promise<Start | ({ readonly kind: 'fault
     if (failed.fault) return { kind: 'fault', ...failed.fault };
     throw error;
   }
+}
+
+/**
+ * Checks whether the endpoint to which a labeler moved has the last row that was read at the former one. If not, its
+ * database is another one, and the last labels of the former one may be lost. Returns null if reading may continue.
+ */
+async function checkFormer(round: Round): ReturnType<typeof checkLastRow> {
+  const { source, memory } = round;
+  const { former } = source.progress;
+  if (former === null) return null;
+  const { page, limit, cost } = await ask(round, former.number - 1);
+  if (page.kind === 'fault') return page;
+  const outcome = await checkLastRow(round, page, { ...former, full: page.labels.length >= limit });
+  memory.release(cost);
+  if (outcome?.kind !== 'fault') source.apply({ kind: 'former_checked' });
+  return outcome;
 }
 
 function checksTail({ source, ports: { time } }: Round): boolean {

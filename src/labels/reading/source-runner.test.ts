@@ -56,6 +56,41 @@ test('the positions of very many labelers are removed in commits of a bounded si
   expect(commits.map(({ length }) => length)).toEqual([500, 500, 200]);
 });
 
+test.each([
+  ['whose first page was not read before a restart', noPosition],
+  ['that was used earlier', { ...noPosition, cursor: 7, cursorTail: 'x' }],
+])(
+  'a labeler that moved to an endpoint %s has a gap if the last row of the former endpoint is missing there',
+  async (_, own) => {
+    const asked: string[] = [];
+    const recorded = Promise.withResolvers<unknown>();
+    const empty: Pick<HttpClient, 'getJson'> = {
+      getJson: (url) => {
+        asked.push(String(url));
+        return Promise.resolve({ kind: 'json', status: 200, date: null, value: { labels: [] } });
+      },
+    };
+    const { ports } = scriptedPorts({
+      http: empty as HttpClient,
+      openStream: () => Promise.reject(new ConnectError('dns', 'no such name')),
+      gaps: { change: ({ gap }) => Promise.resolve(recorded.resolve(gap)) },
+    });
+    const stop = new AbortController();
+    const runner = new SourceRunner(ports, stop.signal, recorded.reject);
+    const labeler = labelerWith(new Tracker(departing, untracked(start)));
+    const former = { ...noPosition, cursor: 50, cursorTail: 'f'.repeat(32) };
+    const { endpoint } = labeler;
+    if (own === noPosition) runner.keep(departing, 'https://former.example', former);
+    runner.keep(departing, String(endpoint), own);
+    if (own !== noPosition) runner.keep(departing, 'https://former.example', former);
+    runner.follow(labeler);
+    expect(await recorded.promise).toMatchObject({ source: departing, reason: 'cursor_reset' });
+    expect(asked[0]).toBe('https://l.example/xrpc/com.atproto.label.queryLabels?uriPatterns=*&limit=250&cursor=49');
+    stop.abort();
+    await runner.ended();
+  },
+);
+
 const did = 'did:plc:aaaaaaaaaaaaaaaaaaaaaaaa';
 const now = micros(20_000 * day);
 const source = (): Source =>

@@ -5,7 +5,7 @@ import { errorFields } from '../../ops/log.ts';
 import { StoreError } from '../../store/errors.ts';
 import { ClockChanged } from '../ingest/acceptance.ts';
 import { note, type ReaderPorts } from '../ingest/ports.ts';
-import { noPosition, type ReadPosition } from '../label/position.ts';
+import { newestRowOf, noPosition, type ReadPosition } from '../label/position.ts';
 import { defaultMaxEnrolled, type KnownLabeler, priorityInput } from '../roster/known-labeler.ts';
 import { Places } from '../roster/places.ts';
 import type { ReadingEvent } from '../state/reading-events.ts';
@@ -143,10 +143,12 @@ export class SourceRunner {
 
   #startReader(labeler: KnownLabeler, endpoint: string, before: Promise<void>): void {
     const { did, tracker } = labeler;
+    const others = (this.#endpoints.get(did) ?? []).filter((one) => one !== endpoint);
+    const former = others.at(-1);
     const moved = (this.#endpoints.get(did)?.at(-1) ?? endpoint) !== endpoint;
     const stop = new AbortController();
     const signal = AbortSignal.any([this.#signal, stop.signal]);
-    this.#endpoints.set(did, [...(this.#endpoints.get(did) ?? []).filter((one) => one !== endpoint), endpoint]);
+    this.#endpoints.set(did, [...others, endpoint]);
     const read = async (): Promise<void> => {
       await before;
       // The reader of the previous endpoint may have accepted labels after the document changed.
@@ -154,7 +156,11 @@ export class SourceRunner {
       await this.#forgetOld(did);
       const key = `${did} ${endpoint}`;
       const peer = this.#peerOf(labeler);
-      const source = new Source({ did, endpoint, peer }, tracker, this.#positions.get(key) ?? noPosition);
+      const position = this.#positions.get(key) ?? noPosition;
+      // A restart may end a move before the first page of the new endpoint is read.
+      const isNew = position.cursor === null && position.seq === null;
+      const left = former !== undefined && (moved || isNew) ? this.#positions.get(`${did} ${former}`) : undefined;
+      const source = new Source({ did, endpoint, peer }, tracker, position, left && newestRowOf(left));
       try {
         await containReading(source, this.#ports, signal);
       } finally {

@@ -138,6 +138,8 @@ type ProgressEvent =
    * fingerprints if the page had no usable cursor, and is empty otherwise.
    */
   | { readonly kind: 'page_stored'; readonly digits: ReadonlySet<number>; readonly unplaced: ReadonlySet<string> }
+  /** This endpoint has the last row that was read at the former endpoint, or a gap is recorded. */
+  | { readonly kind: 'former_checked' }
   /** A page showed the last row that was read, or its replacement. */
   | { readonly kind: 'tail_found' }
   /** A page did not show the last row that was read. */

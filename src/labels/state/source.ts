@@ -1,7 +1,7 @@
 import type { Micros } from '../../contract/timestamp.ts';
 import type { Peer } from '../../network/http/http.ts';
 import type { GapChange } from '../../store/port.ts';
-import { noPosition, type ReadPosition } from '../label/position.ts';
+import { type MarkedRow, noPosition, type ReadPosition } from '../label/position.ts';
 import type { LastFrame, PositionMove, ReadingEvent } from './reading-events.ts';
 import type { ReadingState } from './reading-state.ts';
 import type { Tracker } from './tracker.ts';
@@ -25,12 +25,18 @@ export class Source implements SourceName {
   readonly tracker: Tracker;
   #progress: ReadProgress;
 
-  constructor({ did, endpoint, peer }: SourceName, tracker: Tracker, position: ReadPosition) {
+  /** `former` is the last row that was read at the former endpoint, if that endpoint was another one. */
+  constructor(
+    { did, endpoint, peer }: SourceName,
+    tracker: Tracker,
+    position: ReadPosition,
+    former: MarkedRow | null = null,
+  ) {
     this.did = did;
     this.endpoint = endpoint;
     this.peer = peer;
     this.tracker = tracker;
-    this.#progress = initialProgress(position);
+    this.#progress = { ...initialProgress(position), former };
   }
 
   /** Applies an event. Returns the gap that must be recorded or withdrawn, or null. */
@@ -114,6 +120,10 @@ export interface ReadProgress {
   readonly contiguous: boolean;
   /** Holes in the stream that no page has closed, oldest first. The position never moves past the first of them. */
   readonly holes: readonly Hole[];
+  /**
+   * Last row that was read at the former endpoint, if it is not known yet whether this endpoint has it; otherwise null.
+   */
+  readonly former: MarkedRow | null;
   /** Progress of the last connection. */
   readonly stream: StreamProgress;
 }
@@ -132,7 +142,7 @@ const unopened: StreamProgress = { cursor: null, resumed: false, expected: null,
 export function initialProgress(position: ReadPosition): ReadProgress {
   return {
     ...{ position, replayFrom: null, unplaced: new Set<string>(), lastPage: null, missedTailChecks: null },
-    ...{ seen: unseen, live: null, contiguous: false, holes: [], stream: unopened },
+    ...{ seen: unseen, live: null, contiguous: false, holes: [], former: null, stream: unopened },
   };
 }
 
@@ -159,6 +169,8 @@ export function progressAfter(progress: ReadProgress, event: ReadingEvent): Read
       return { ...progress, position: event.position, live: newestOf(event.move) ?? progress.live };
     case 'page_stored':
       return { ...progress, lastPage: event.digits, unplaced: event.unplaced };
+    case 'former_checked':
+      return { ...progress, former: null };
     case 'tail_found':
       return { ...progress, missedTailChecks: null };
     case 'tail_missed':

@@ -5,9 +5,10 @@ import { answered, asked, failed } from '../../../harness/labels/reading-events.
 import { modelRun } from '../../../harness/model/run.ts';
 import type { HttpClient } from '../../network/http/http.ts';
 import { silentLog } from '../../ops/log.ts';
-import { hour, micros } from '../../store/time.ts';
+import { hour, micros, second } from '../../store/time.ts';
 import { noPosition, readPosition } from '../label/position.ts';
 import { noTelemetry } from '../shares/telemetry.ts';
+import { filledInName } from '../state/filled-in.ts';
 import type { LastFrame, PositionMove, ReadingEvent } from '../state/reading-events.ts';
 import { positionAfter, Source } from '../state/source.ts';
 import { Tracker } from '../state/tracker.ts';
@@ -166,6 +167,32 @@ test('a row is live if the reader that receives the row has read all earlier lab
   await take('stream', 'of a stream that is caught up');
   await intake.keep([row('sampled')], signal);
   expect(live).toEqual([false, false, false, true, true, undefined]);
+});
+
+test('rows of a live stream that waited for over 90 seconds are not live, and the time since the source was complete is a catch-up', async () => {
+  const live: (boolean | undefined)[] = [];
+  const names: string[][] = [];
+  const { ports, source, intake } = intakeWith({
+    accept: ({ observations, positions }) => {
+      live.push(...observations.map((observation) => observation.live));
+      names.push(positions.map(({ endpoint }) => endpoint));
+      return Promise.resolve(observations.length);
+    },
+  });
+  const ago = (seconds: number) => micros(ports.time.clock() - seconds * second);
+  const { endpoint } = source;
+  source.apply({ kind: 'fill_in_abandoned', through: ago(600) });
+  const take = (val: string, seconds: number) =>
+    intake.take(
+      { rows: [row(val)], transport: 'stream', since: ago(seconds), through: ago(seconds), move: { kind: 'stay' } },
+      signal,
+    );
+  await take('waited', 400);
+  await take('read at once', 1);
+  expect([live, names]).toEqual([
+    [false, true],
+    [[endpoint, filledInName], [endpoint]],
+  ]);
 });
 
 test('a source counts as dated after a label of its own, but not after a label that it relays from another labeler', async () => {

@@ -7,7 +7,7 @@ import { fingerprint } from '../label/fingerprint.ts';
 import { writePosition } from '../label/position.ts';
 import { CapReached, costOf } from '../shares/daily-cap.ts';
 import type { Transport } from '../shares/telemetry.ts';
-import { type FilledInChange, notFilledIn } from '../state/filled-in.ts';
+import { type FilledInChange, notFilledIn, shortDelay } from '../state/filled-in.ts';
 import type { PositionMove, ReadingEvent } from '../state/reading-events.ts';
 import { positionAfter, type Source } from '../state/source.ts';
 import { ClockChanged } from './acceptance.ts';
@@ -21,6 +21,8 @@ interface Intake {
   readonly transport: Transport;
   /** Time up to which everything that a stream delivered has been taken; the current time if absent. */
   readonly through?: Micros;
+  /** Time since which the rows of a stream may have waited; the current time if absent. */
+  readonly since?: Micros;
   /** True if the same transport may already have delivered some of these rows in its preceding delivery. */
   readonly again?: boolean;
   /** Change to the resume position that is committed with the rows. */
@@ -51,10 +53,14 @@ export interface SourceIntake {
 
 /**
  * Returns true if rows that arrive now are live: the reader has read all earlier labels, or polls have read them
- * recently. Rows of an outage, of a first read and of sampled pages are not live.
+ * recently. Rows of an outage, of a first read and of sampled pages are not live, and neither are rows that waited.
  */
-function isLive({ tracker }: Source, transport: Transport, { clock, timings }: ReaderTime): boolean {
-  if (tracker.whole) return true;
+function isLive(
+  { tracker }: Source,
+  { transport, since }: Pick<Intake, 'transport' | 'since'>,
+  { clock, timings }: ReaderTime,
+): boolean {
+  if (tracker.whole) return since === undefined || clock() - since <= shortDelay;
   const { unreadSince } = tracker;
   return transport === 'poll' && unreadSince !== null && clock() - unreadSince <= 2 * timings.pollMs * 1000;
 }
@@ -129,12 +135,8 @@ const datesOfReason: Readonly<Record<AdmissionReason, 'dated' | 'undated' | null
   late: 'dated',
 };
 
-async function takeOne(
-  source: Source,
-  ports: IntakePorts,
-  { rows, transport, through, again = false, move }: Intake,
-  signal: AbortSignal,
-): Promise<RowsTaken> {
+async function takeOne(source: Source, ports: IntakePorts, intake: Intake, signal: AbortSignal): Promise<RowsTaken> {
+  const { rows, transport, through, again = false, move } = intake;
   const { did, endpoint } = source;
   const { gaps, report } = ports;
   const { clock } = ports.time;
@@ -146,7 +148,7 @@ async function takeOne(
   const refused = ports.acceptance.refused.take(did, clock(), { transport, startsOver, again });
   const dates = { dated: 0, undated: 0 };
   let refusedRows = 0;
-  const live = isLive(source, transport, ports.time);
+  const live = isLive(source, intake, ports.time);
   const observed = await observe(source, ports, rows, signal, (reason, row) => {
     const evidence = datesOfReason[reason];
     if (evidence !== null) dates[evidence] += 1;

@@ -18,10 +18,10 @@ function readerAt(begin: number) {
     openStream: () => Promise.reject(new Error('this request was not expected')),
   });
   const own = { ...ports, time: { ...ports.time, clock: () => micros(time.now) } };
-  const taken: { rows: number; through?: number }[] = [];
+  const taken: { rows: number; through?: number; since?: number }[] = [];
   const intake: Pick<SourceIntake, 'take'> = {
-    take: ({ rows, through }) => {
-      taken.push({ rows: rows.length, through: (through ?? 0) - begin });
+    take: ({ rows, through, since }) => {
+      taken.push({ rows: rows.length, through: (through ?? 0) - begin, since: (since ?? 0) - begin });
       time.now += 100_000;
       return Promise.resolve({ stored: rows.length, known: 0, refused: 0 });
     },
@@ -42,7 +42,7 @@ function readerAt(begin: number) {
 
 const stream = { openedAt: micros(start), resume: () => undefined, holes: { start: () => undefined } };
 
-test('the rows of a stream are taken with the time up to which nothing else that arrived waits', async () => {
+test('the rows of a stream are taken with the time up to which nothing else that arrived waits, and with the time since which they waited', async () => {
   const { time, reader, arrives, taken, end } = readerAt(start);
   let isPaused = false;
   for (let seq = 1; seq <= 300; seq += 1) {
@@ -60,8 +60,8 @@ test('the rows of a stream are taken with the time up to which nothing else that
   // The connection paused when 256 messages waited; what the labeler held back since then has not arrived yet.
   expect([isPaused, resumed.length > 0]).toEqual([true, true]);
   expect(taken).toEqual([
-    { rows: 256, through: 256_000 },
-    { rows: 44, through: 256_000 },
+    { rows: 256, through: 256_000, since: 1_000 },
+    { rows: 44, through: 256_000, since: 256_000 },
   ]);
   end();
 });

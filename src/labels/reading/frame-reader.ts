@@ -276,11 +276,11 @@ export class FrameReader {
     this.#progress ||= rows.length > 0;
     this.answered = true;
     this.#ports.report.telemetry.page('stream');
-    const source = this.#source;
-    const { tracker } = source;
+    const { tracker } = this.#source;
     const readBefore = tracker.readAt;
-    const [through, move] = [this.#frames.takenThrough, { kind: 'frames', last } as const];
-    const taken = await this.#intake.take({ rows, transport: 'stream', through, again, move }, this.#signal);
+    const { takenSince: since, takenThrough: through } = this.#frames;
+    const move = { kind: 'frames', last } as const;
+    const taken = await this.#intake.take({ rows, transport: 'stream', since, through, again, move }, this.#signal);
     const { resumed, liveFrom } = this.#stream;
     if (!resumed || tracker.whole || liveFrom === null) return taken;
     // Labels that were missed before the stream opened arrive before the first label that was authored since then.

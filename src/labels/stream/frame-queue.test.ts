@@ -1,7 +1,7 @@
 import { encode } from '@atcute/cbor';
 import { expect, test } from 'vitest';
 import { createDecodedBytes } from '../../input/decoded-bytes.ts';
-import { micros } from '../../store/time.ts';
+import { micros, second } from '../../store/time.ts';
 import { FrameQueue, maxWaitingBytes } from './frame-queue.ts';
 
 function frame(seq: number, bytes: number): Uint8Array {
@@ -140,5 +140,11 @@ test('what arrived is taken up to the oldest message that waits, and up to a pau
   expect(takes(130, 1)).toBe(130);
   arrives(140);
   expect(takes(150, 1)).toBe(150);
-  expect(since).toEqual([10, 20, 30, 70, 70, 70, 140]);
+  frames.pause();
+  arrives(160);
+  expect(takes(170, 1)).toBe(150);
+  // What waited at the labeler has arrived long before.
+  arrives(170 + 91 * second);
+  expect(takes(170 + 91 * second, 1)).toBe(170 + 91 * second);
+  expect(since).toEqual([10, 20, 30, 70, 70, 70, 140, 150, 170 + 91 * second]);
 });

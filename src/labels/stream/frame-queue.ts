@@ -1,7 +1,7 @@
 import type { Micros } from '../../contract/timestamp.ts';
 import type { ByteAccount } from '../../input/decoded-bytes.ts';
 import { decodedCost } from '../../input/limits.ts';
-import { micros } from '../../store/time.ts';
+import { micros, second } from '../../store/time.ts';
 import { decodeFrame, type LabelFrame, scanFrame } from '../label/frames.ts';
 
 /** Maximum number of frames that wait for the writer. At the maximum, reading of the connection pauses. */
@@ -10,6 +10,9 @@ const maxFrames = 256;
 export const maxWaitingBytes = 16 * 1024 * 1024;
 /** Maximum memory of frames that are decoded together, in bytes. A single frame may occupy more. */
 const maxBatchCost = 2 * 1024 * 1024;
+
+/** Time within which a labeler sends what waited there during a pause, in microseconds. */
+const backlogTime = 90 * second;
 
 /**
  * Memory of an entry of the queue in addition to the bytes of its frame, in bytes. A frame may have only a few bytes.
@@ -47,8 +50,8 @@ export class FrameQueue {
   #takenSince: Micros;
   /** Time of the first pause after which the queue has not been empty twice; null if there is none. */
   #pausedSince: Micros | null = null;
-  /** True if the queue was empty once since then: messages that waited at the labeler follow after that. */
-  #wasEmptied = false;
+  /** Time at which the queue was empty since then: messages that waited at the labeler follow. Null if it was not. */
+  #emptiedAt: Micros | null = null;
 
   /** Creates an empty queue; `account` is charged for the memory of its entries. */
   constructor(account: ByteAccount, clock: () => Micros) {
@@ -80,7 +83,7 @@ export class FrameQueue {
   /** Must be called when reading of the connection pauses. */
   pause(): void {
     this.#pausedSince ??= this.#clock();
-    this.#wasEmptied = false;
+    this.#emptiedAt = null;
   }
 
   /**
@@ -136,7 +139,7 @@ export class FrameQueue {
   /** Removes the oldest entries from the queue, decodes their frames and returns them. */
   take({ count }: Pick<FrameBatch, 'count'>): readonly LabelFrame[] {
     const taken = this.#entries.slice(0, count);
-    this.#takenSince = this.waitingSince ?? this.#clock();
+    this.#takenSince = this.#isAfterPause ? (taken[0]?.at ?? this.#clock()) : (this.waitingSince ?? this.#clock());
     this.#entries = this.#entries.slice(count);
     this.#takenAt = this.#clock();
     if (this.#entries.length === 0) this.#emptied();
@@ -151,9 +154,15 @@ export class FrameQueue {
     return frames;
   }
 
+  /** True if the oldest message arrived so long after a pause that the labeler had sent what waited there before. */
+  get #isAfterPause(): boolean {
+    const oldest = this.#entries[0]?.at;
+    return this.#emptiedAt !== null && oldest !== undefined && oldest - this.#emptiedAt > backlogTime;
+  }
+
   #emptied(): void {
-    if (this.#wasEmptied) this.#pausedSince = null;
-    this.#wasEmptied = this.#pausedSince !== null;
+    if (this.#emptiedAt !== null) this.#pausedSince = null;
+    this.#emptiedAt = this.#pausedSince === null ? null : this.#clock();
   }
 
   /** Removes all waiting frames. */

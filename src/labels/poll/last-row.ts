@@ -59,6 +59,12 @@ export function lastRowStatus(mark: string, { labels, isRest, fingerprintAtNumbe
   return isRest && mark.length > fingerprintLength ? 'gone' : 'unknown';
 }
 
+/** Returns true if a page contains the row with this mark, or a row that replaced it. */
+export function showsRow(mark: string, labels: readonly unknown[]): boolean {
+  const status = lastRowStatus(mark, { labels, isRest: false, fingerprintAtNumber: null });
+  return status === 'present' || status === 'replaced';
+}
+
 /**
  * Returns the new rows of the first frame of a resumed stream, which should begin with the last row that was read.
  * Returns `another` if the frame has the last row's number and consists of one different row. Returns `missing` for any

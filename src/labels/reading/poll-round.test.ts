@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { newSource, resumeAt, scriptedPorts } from '../../../harness/labels/reader-ports.ts';
 import type { Slots } from '../../network/guard/slots.ts';
 import type { GetJsonOptions, HttpClient, JsonAnswer } from '../../network/http/http.ts';
+import { micros } from '../../store/time.ts';
 import { createIntake } from '../ingest/intake.ts';
 import { createInputMemory } from '../ingest/ports.ts';
 import { fingerprint } from '../label/fingerprint.ts';
@@ -162,6 +163,29 @@ describe('a round of polls that requests the last row again', () => {
     expect(await round()).toEqual({ kind: 'reset' });
     expect([source.position, stored.size]).toEqual([noPosition, 0]);
     expect(gaps).toMatchObject([{ source: did, reason: 'cursor_reset' }]);
+  });
+});
+
+describe('a round of polls of pages without a cursor', () => {
+  const later = { uri: 'did:plc:bbbbbbbbbbbbbbbbbbbbbbbb', val: 'v3', src: did, neg: true };
+  const replaced = { ...later, cts: new Date(now).toISOString() };
+  test.each<[string, unknown[], boolean]>([
+    ['all rows of the last page', rows(1, 4), false],
+    ['the newest row of the last page in another order', [row(3), row(9), row(2)], false],
+    ['a later row in place of the newest one', [row(1), row(2), replaced], false],
+    ['the earlier rows of a copy', rows(1, 2), true],
+    ['the rows of another database', [row(901)], true],
+    ['no row', [], true],
+  ])('records a gap since the last round if the newest row is gone: the page has %s', async (_, shown, isLost) => {
+    let answer = rows(1, 3);
+    const { source, gaps, round } = reading(() => page(answer));
+    expect(await round()).toMatchObject({ kind: 'quiet', rows: 3 });
+    source.apply({ kind: 'completed', through: micros(now * 1_000 - 7) });
+    answer = shown;
+    expect(await round()).toMatchObject({ kind: 'quiet' });
+    expect(await round()).toMatchObject({ kind: 'quiet', rows: 0 });
+    const gap = { source: did, reason: 'cursor_reset', start: now * 1_000 - 7 };
+    expect(gaps).toMatchObject(isLost ? [gap] : []);
   });
 });
 

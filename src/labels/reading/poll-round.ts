@@ -8,10 +8,10 @@ import { fillTarget, note, type ReadingPorts } from '../ingest/ports.ts';
 import { fingerprint } from '../label/fingerprint.ts';
 import { parseAuthored } from '../label/label-fields.ts';
 import { isShuffled, type SampledPage, searchCursor } from '../poll/cursor-search.ts';
-import { fingerprintIn, hasEarlierRows, lastRowStatus, markOf } from '../poll/last-row.ts';
+import { fingerprintIn, hasEarlierRows, lastRowStatus, markOf, showsRow } from '../poll/last-row.ts';
 import { decimal, type LabelPage, type PageOptions, pageLimit } from '../poll/query-labels.ts';
 import type { SourceFault } from '../state/faults.ts';
-import type { PositionMove, Unread } from '../state/reading-events.ts';
+import type { PositionMove, UnplacedRow, Unread } from '../state/reading-events.ts';
 import { type Source, shouldCheckTail } from '../state/source.ts';
 import { recordReadingStart } from './catch-up.ts';
 import { type PageRequester, requestPage, rowAt } from './row-at.ts';
@@ -44,7 +44,9 @@ export async function pollRound(
   // The pages of a replica may lag behind the stream.
   const shown = micros(ports.time.clock() - ports.time.timings.resumeMs * 1000);
   try {
-    const outcome = await readRound({ source, intake, ports, memory, signal, rowBytes: 0 }, before);
+    const round: Round = { source, intake, ports, memory, signal, rowBytes: 0, newest: source.progress.newest };
+    const outcome = await readRound(round, before);
+    if (outcome.kind === 'quiet' && round.newest !== null) await missNewest(round, round.newest);
     if (outcome.kind === 'quiet') await intake.applyInTurn({ kind: 'holes_closed', through: shown });
     return outcome;
   } finally {
@@ -65,6 +67,7 @@ async function readRound(round: Round, before: Unread): Promise<RoundOutcome> {
   /** Last row that was read; the next page must contain it. Null if no check is necessary. */
   let last = known !== null && cursorTail !== null && checksTail(round) ? { mark: cursorTail, number: known } : null;
   let cursor = last === null ? start : start - 1;
+  if (round.newest !== null && round.newest.after < cursor) round.newest = null;
   let rows = 0;
   while (!signal.aborted) {
     // Release the memory of the preceding page, whose rows are stored.
@@ -72,6 +75,7 @@ async function readRound(round: Round, before: Unread): Promise<RoundOutcome> {
     const { page, limit, askedAt } = sampled ?? (await ask(round, cursor));
     sampled = null;
     if (page.kind === 'fault') return page;
+    if (round.newest !== null && showsRow(round.newest.mark, page.labels)) round.newest = null;
     if (rows === 0) await recordReadingStart(source, ports, before);
     let fresh = page.labels.filter((row) => !source.progress.unplaced.has(fingerprint(row)));
     const full = page.labels.length >= limit;
@@ -97,7 +101,7 @@ async function readRound(round: Round, before: Unread): Promise<RoundOutcome> {
       return { kind: 'quiet', rows, through: askedAt };
     }
     const cursorAfter = shuffled ? null : next;
-    const mark = await storePage(round, page, { fresh, shuffled, cursorAfter, start, account });
+    const mark = await storePage(round, page, { fresh, shuffled, cursorAfter, asked: cursor, start, account });
     rows += fresh.length;
     // Without a cursor, only a short page proves that all rows were read, whatever their order; more rows may follow a
     // full page.
@@ -110,6 +114,17 @@ async function readRound(round: Round, before: Unread): Promise<RoundOutcome> {
   return { kind: 'fault', fault: null, why: 'stopped', retryAfterMs: null };
 }
 
+/** New rows of a page. */
+interface FreshRows {
+  readonly fresh: readonly unknown[];
+  readonly shuffled: boolean;
+  readonly cursorAfter: number | null;
+  /** Cursor with which the page was requested. */
+  readonly asked: number;
+  readonly start: number;
+  readonly account: DeliveryAccount;
+}
+
 /**
  * Stores the new rows of a page, and moves the position to `cursorAfter`, unless that is null. Returns the mark of the
  * last row.
@@ -117,19 +132,7 @@ async function readRound(round: Round, before: Unread): Promise<RoundOutcome> {
 async function storePage(
   { source, intake, ports, signal }: Round,
   page: LabelPage,
-  {
-    fresh,
-    shuffled,
-    cursorAfter,
-    start,
-    account,
-  }: {
-    readonly fresh: readonly unknown[];
-    readonly shuffled: boolean;
-    readonly cursorAfter: number | null;
-    readonly start: number;
-    readonly account: DeliveryAccount;
-  },
+  { fresh, shuffled, cursorAfter, asked, start, account }: FreshRows,
 ): Promise<string> {
   if (shuffled) ports.report.telemetry.quirk('unordered_page');
   if (source.tracker.reading.replacesRows === null && hasEarlierRows(page.labels)) {
@@ -143,8 +146,24 @@ async function storePage(
   account.take(await intake.take({ rows: fresh, transport: 'poll', again, move }, signal));
   account.close();
   const unplaced = new Set(cursorAfter === null ? page.labels.map(fingerprint) : []);
-  source.apply({ kind: 'page_stored', digits: new Set(page.labels.map(digitsOf)), unplaced });
+  const newest = cursorAfter === null ? { mark: markOf(newestOf(page.labels)), after: asked } : null;
+  source.apply({ kind: 'page_stored', digits: new Set(page.labels.map(digitsOf)), unplaced, newest });
   return mark;
+}
+
+/**
+ * Records a gap because pages that have no usable cursor, and that contain all rows, lack the newest row of the preceding
+ * round: the labeler's database was reset.
+ */
+async function missNewest({ source, ports }: Round, newest: UnplacedRow): Promise<void> {
+  ports.report.telemetry.quirk('tail_missing');
+  await recordReset(source, ports, false);
+  source.apply({ kind: 'newest_missed', newest });
+}
+
+/** Returns the row with the latest authored time, or the last row if no row has a time. */
+function newestOf(labels: readonly unknown[]): unknown {
+  return labels.reduce((newest, row) => ((authoredOf(row) ?? 0) >= (authoredOf(newest) ?? 0) ? row : newest));
 }
 
 /** Opens the account of a page whose other rows are known, and closes it if no row is new. */
@@ -160,6 +179,8 @@ interface Round extends PageRequester {
   readonly intake: SourceIntake;
   /** Memory quota of the pages that are decoded and not yet stored. */
   readonly memory: ByteAccount;
+  /** Newest row of the preceding round if its page had no usable cursor, until a page of this round shows the row. */
+  newest: UnplacedRow | null;
   /** Mean size of a label in the last page that contained labels, in bytes as received; 0 before the first page. */
   rowBytes: number;
 }
@@ -289,14 +310,13 @@ async function findStart(round: Round): Promise<Start | ({ readonly kind: 'fault
  * database is another one, and the last labels of the former one may be lost. Returns null if reading may continue.
  */
 async function checkFormer(round: Round): ReturnType<typeof checkLastRow> {
-  const { source, memory } = round;
-  const { former } = source.progress;
+  const { former } = round.source.progress;
   if (former === null) return null;
   const { page, limit, cost } = await ask(round, former.number - 1);
   if (page.kind === 'fault') return page;
   const outcome = await checkLastRow(round, page, { ...former, full: page.labels.length >= limit });
-  memory.release(cost);
-  if (outcome?.kind !== 'fault') source.apply({ kind: 'former_checked' });
+  round.memory.release(cost);
+  if (outcome?.kind !== 'fault') round.source.apply({ kind: 'former_checked' });
   return outcome;
 }
 

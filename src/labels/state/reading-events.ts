@@ -20,6 +20,12 @@ export interface LastFrame {
   readonly tail: string | null;
 }
 
+/** A row of a page without a usable cursor: its mark, and the cursor with which the page was requested. */
+export interface UnplacedRow {
+  readonly mark: string;
+  readonly after: number;
+}
+
 /** Change to the resume position once rows are durable. */
 export type PositionMove =
   | { readonly kind: 'stay' }
@@ -135,9 +141,16 @@ type ProgressEvent =
   | { readonly kind: 'committed'; readonly move: PositionMove; readonly position: ReadPosition }
   /**
    * A page is stored. `digits` contains the first digits of the fingerprints of its rows. `unplaced` contains the whole
-   * fingerprints if the page had no usable cursor, and is empty otherwise.
+   * fingerprints if the page had no usable cursor, and is empty otherwise; `newest` then marks the newest of these rows.
    */
-  | { readonly kind: 'page_stored'; readonly digits: ReadonlySet<number>; readonly unplaced: ReadonlySet<string> }
+  | {
+      readonly kind: 'page_stored';
+      readonly digits: ReadonlySet<number>;
+      readonly unplaced: ReadonlySet<string>;
+      readonly newest: UnplacedRow | null;
+    }
+  /** The pages no longer show the newest row without a usable cursor. */
+  | { readonly kind: 'newest_missed'; readonly newest: UnplacedRow }
   /** This endpoint has the last row that was read at the former endpoint, or a gap is recorded. */
   | { readonly kind: 'former_checked' }
   /** A page showed the last row that was read, or its replacement. */

@@ -2,7 +2,7 @@ import type { Micros } from '../../contract/timestamp.ts';
 import type { Peer } from '../../network/http/http.ts';
 import type { GapChange } from '../../store/port.ts';
 import { type MarkedRow, noPosition, type ReadPosition } from '../label/position.ts';
-import type { LastFrame, PositionMove, ReadingEvent } from './reading-events.ts';
+import type { LastFrame, PositionMove, ReadingEvent, UnplacedRow } from './reading-events.ts';
 import type { ReadingState } from './reading-state.ts';
 import type { Tracker } from './tracker.ts';
 
@@ -99,6 +99,8 @@ export interface ReadProgress {
    * such a page again and skips its known rows.
    */
   readonly unplaced: ReadonlySet<string>;
+  /** Newest row of the last page if that page had no usable cursor; otherwise null. */
+  readonly newest: UnplacedRow | null;
   /**
    * First digits of the fingerprints of the rows of the last page, which are used to detect overlaps of unordered
    * pages. Null before the first page.
@@ -141,7 +143,14 @@ const unopened: StreamProgress = { cursor: null, resumed: false, expected: null,
 /** Returns the progress of a reader that begins at a position. */
 export function initialProgress(position: ReadPosition): ReadProgress {
   return {
-    ...{ position, replayFrom: null, unplaced: new Set<string>(), lastPage: null, missedTailChecks: null },
+    ...{
+      position,
+      replayFrom: null,
+      unplaced: new Set<string>(),
+      newest: null,
+      lastPage: null,
+      missedTailChecks: null,
+    },
     ...{ seen: unseen, live: null, contiguous: false, holes: [], former: null, stream: unopened },
   };
 }
@@ -168,7 +177,9 @@ export function progressAfter(progress: ReadProgress, event: ReadingEvent): Read
     case 'committed':
       return { ...progress, position: event.position, live: newestOf(event.move) ?? progress.live };
     case 'page_stored':
-      return { ...progress, lastPage: event.digits, unplaced: event.unplaced };
+      return { ...progress, lastPage: event.digits, unplaced: event.unplaced, newest: event.newest };
+    case 'newest_missed':
+      return progress.newest === event.newest ? { ...progress, newest: null } : progress;
     case 'former_checked':
       return { ...progress, former: null };
     case 'tail_found':

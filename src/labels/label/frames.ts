@@ -69,6 +69,12 @@ export function decodeFrame(bytes: Uint8Array): LabelFrame {
   }
 }
 
+/** Returns the number of items of a message: its labels, or 1 if the labels are unknown. */
+export function itemsOf(frame: LabelFrame): number {
+  if (frame.kind === 'labels') return frame.labels.length;
+  return frame.kind === 'malformed' || frame.kind === 'over_budget' || frame.kind === 'unknown' ? 1 : 0;
+}
+
 /** Namespace of the types of messages, which a header may give in full. */
 const subscription = 'com.atproto.label.subscribeLabels';
 

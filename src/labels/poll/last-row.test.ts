@@ -88,5 +88,8 @@ describe('the first frame of a resumed stream', () => {
     expect(newRowsOf({ seq: 5, tail: mark }, 4, [last])).toBe('missing');
     expect(newRowsOf({ seq: 5, tail: mark }, 5, [other, row('more')])).toBe('missing');
     expect(newRowsOf({ seq: 5, tail: null }, 6, [other])).toBe('missing');
+    // The last frame had no label, so these labels were never read.
+    expect(newRowsOf({ seq: 5, tail: null }, 5, [other, row('more')])).toBe('missing');
+    expect(newRowsOf({ seq: 5, tail: null }, 5, [other])).toBe('missing');
   });
 });

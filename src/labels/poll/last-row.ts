@@ -71,7 +71,7 @@ export function showsRow(mark: string, labels: readonly unknown[]): boolean {
  * other frame, such as one that contains neither the last row nor its replacement.
  */
 export function newRowsOf(last: LastFrame, seq: number, labels: readonly unknown[]): readonly unknown[] | Missing {
-  if (last.tail === null && seq === last.seq) return [];
+  if (last.tail === null && seq === last.seq && labels.length === 0) return [];
   if (last.tail !== null && seq >= last.seq) {
     // The labeler may divide rows into frames differently after a reconnect, so the last row may be anywhere in the
     // frame; the rows after it are new.
@@ -79,7 +79,7 @@ export function newRowsOf(last: LastFrame, seq: number, labels: readonly unknown
     if (at !== -1) return labels.slice(at + 1);
     if (seq > last.seq && isReplaced(last.tail, labels)) return labels;
   }
-  return seq === last.seq && labels.length === 1 ? 'another' : 'missing';
+  return last.tail !== null && seq === last.seq && labels.length === 1 ? 'another' : 'missing';
 }
 
 type Missing = 'another' | 'missing';

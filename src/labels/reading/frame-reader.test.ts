@@ -4,6 +4,9 @@ import { labelsFrame } from '../../../sim/labelers/wire.ts';
 import type { HttpClient } from '../../network/http/http.ts';
 import { micros } from '../../store/time.ts';
 import type { SourceIntake } from '../ingest/intake.ts';
+import { noPosition } from '../label/position.ts';
+import { markOf } from '../poll/last-row.ts';
+import type { PositionMove } from '../state/reading-events.ts';
 import { FrameReader } from './frame-reader.ts';
 
 const did = 'did:plc:aaaaaaaaaaaaaaaaaaaaaaaa';
@@ -19,8 +22,10 @@ function readerAt(begin: number) {
   });
   const own = { ...ports, time: { ...ports.time, clock: () => micros(time.now) } };
   const taken: { rows: number; through?: number; since?: number }[] = [];
+  const moves: PositionMove[] = [];
   const intake: Pick<SourceIntake, 'take'> = {
-    take: ({ rows, through, since }) => {
+    take: ({ rows, through, since, move }) => {
+      moves.push(move);
       taken.push({ rows: rows.length, through: (through ?? 0) - begin, since: (since ?? 0) - begin });
       time.now += 100_000;
       return Promise.resolve({ stored: rows.length, known: 0, refused: 0 });
@@ -37,7 +42,7 @@ function readerAt(begin: number) {
     stop.abort();
     reader.release();
   };
-  return { time, source, reader, arrives, taken, end };
+  return { time, source, reader, arrives, taken, moves, end };
 }
 
 const stream = { openedAt: micros(start), resume: () => undefined, holes: { start: () => undefined } };
@@ -87,5 +92,25 @@ test('a replayed stream that becomes live is complete only up to the oldest mess
   reader.close();
   await reading;
   expect(completed).toEqual([256_000]);
+  end();
+});
+
+test('a message without labels that repeats the last number does not hide the last row', async () => {
+  const { source, reader, moves, end } = readerAt(start);
+  const position = { ...noPosition, seq: 4, seqTail: 'known' };
+  source.apply({ kind: 'committed', move: { kind: 'stay' }, position });
+  const read = async (...frames: Uint8Array[]): Promise<unknown> => {
+    for (const frame of frames) reader.push(frame);
+    const reading = reader.run({ ...stream, filled: new Promise(() => undefined) });
+    reader.close();
+    await reading;
+    return moves.splice(0);
+  };
+  const label = { src: did, val: 'v' };
+  expect(await read(labelsFrame(4, []))).toEqual([{ kind: 'frames', last: { seq: 4, tail: 'known' } }]);
+  expect(await read(labelsFrame(5, [label]), labelsFrame(5, []))).toEqual([
+    { kind: 'frames', last: { seq: 5, tail: markOf(label) } },
+  ]);
+  expect(await read(labelsFrame(6, []))).toEqual([{ kind: 'frames', last: { seq: 6, tail: null } }]);
   end();
 });

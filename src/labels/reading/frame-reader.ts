@@ -2,11 +2,11 @@ import type { Micros } from '../../contract/timestamp.ts';
 import type { ByteAccount } from '../../input/decoded-bytes.ts';
 import { DeliveryAccount, type RowsTaken, type SourceIntake } from '../ingest/intake.ts';
 import { type ReadingPorts, reservedMemory } from '../ingest/ports.ts';
-import type { LabelFrame } from '../label/frames.ts';
+import { itemsOf, type LabelFrame } from '../label/frames.ts';
 import { markOf, newRowsOf } from '../poll/last-row.ts';
 import type { SourceFault } from '../state/faults.ts';
 import type { LastFrame } from '../state/reading-events.ts';
-import { afterQuiet, isSettled, type Source, type StreamProgress } from '../state/source.ts';
+import { afterQuiet, isSettled, lastFrame, type Source, type StreamProgress } from '../state/source.ts';
 import { type FrameBatch, FrameQueue } from '../stream/frame-queue.ts';
 import { Alignment } from './alignment.ts';
 import { recordCaughtUp, unread } from './catch-up.ts';
@@ -254,13 +254,16 @@ export class FrameReader {
       if (fresh === 'reset') return { kind: 'reset' };
       account.settle('known', frame.labels.length - fresh.length);
       rows.push(...fresh);
-      const before: number = last?.seq ?? this.#source.position.seq ?? this.#source.progress.live?.seq ?? -1;
+      const known: LastFrame | null = last ?? lastFrame(this.#source.progress);
+      const before = known?.seq ?? -1;
       if (frame.seq < before) {
         again = true;
         this.#ports.report.telemetry.quirk('seq_not_advancing');
       } else {
         if (frame.seq > before && frame.labels.length > 0) this.#endSilence();
         last = { seq: frame.seq, tail: frame.labels.length === 0 ? null : markOf(frame.labels.at(-1)) };
+        // A message without labels that repeats the number does not hide the row of that number.
+        if (frame.seq === before && last.tail === null) last = known;
       }
       if (last !== null) seen.push(last);
     }
@@ -379,12 +382,6 @@ export class FrameReader {
         return frame satisfies never;
     }
   }
-}
-
-/** Returns the number of items of a message: its labels, or 1 if the labels are unknown. */
-function itemsOf(frame: LabelFrame): number {
-  if (frame.kind === 'labels') return frame.labels.length;
-  return frame.kind === 'malformed' || frame.kind === 'over_budget' || frame.kind === 'unknown' ? 1 : 0;
 }
 
 /** Outcome of an attempt to read a source by its stream. */

@@ -240,11 +240,15 @@ function afterLive({ position, contiguous, holes, live }: ReadProgress): ReadPos
   return { ...position, seq: newest.seq, seqTail: newest.tail };
 }
 
+/** Returns the frame of the position, or else the newest frame of the connection; null if neither is known. */
+export function lastFrame({ position, live }: Pick<ReadProgress, 'position' | 'live'>): LastFrame | null {
+  return position.seq === null ? live : { seq: position.seq, tail: position.seqTail };
+}
+
 /** Returns the newest frame that is stored, or null if there is none. */
 function newestRead({ position, live }: ReadProgress): LastFrame | null {
-  return position.seq === null || (live !== null && live.seq > position.seq)
-    ? live
-    : { seq: position.seq, tail: position.seqTail };
+  const last = lastFrame({ position, live });
+  return last === null || (live !== null && live.seq > last.seq) ? live : last;
 }
 
 /** Returns the progress with a further hole. The frames before a hole are not consecutive with those after it. */

@@ -1,3 +1,4 @@
+import { encode } from '@atcute/cbor';
 import { expect, test } from 'vitest';
 import { newSource, scriptedPorts } from '../../../harness/labels/reader-ports.ts';
 import { labelsFrame } from '../../../sim/labelers/wire.ts';
@@ -112,5 +113,18 @@ test('a message without labels that repeats the last number does not hide the la
     { kind: 'frames', last: { seq: 5, tail: markOf(label) } },
   ]);
   expect(await read(labelsFrame(6, []))).toEqual([{ kind: 'frames', last: { seq: 6, tail: null } }]);
+  end();
+});
+
+test('the rows of messages that a failing connection leaves unread stay after the time up to which the source is complete', async () => {
+  const { time, reader, arrives, taken, end } = readerAt(start);
+  for (let seq = 1; seq <= 3; seq += 1) {
+    time.now = start + seq * 1_000;
+    if (seq === 2) reader.push(Buffer.concat([encode({ op: -1 }), encode({ error: 'ConsumerTooSlow' })]));
+    else arrives(seq);
+  }
+  time.now = start + 9_000;
+  expect(await reader.run({ ...stream, filled: new Promise(() => undefined) })).toMatchObject({ kind: 'ended' });
+  expect(taken).toEqual([{ rows: 1, through: 1_000, since: 1_000 }]);
   end();
 });

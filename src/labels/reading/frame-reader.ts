@@ -214,7 +214,7 @@ export class FrameReader {
         this.#ports.report.telemetry.quirk('tail_missing');
         return this.#startOver();
       case 'catch_up':
-        await this.#caughtUp();
+        await this.#caughtUp(this.#source.tracker.readAt, this.#frames.waitingSince ?? this.#ports.time.clock());
         return null;
       case 'stay':
         return null;
@@ -268,21 +268,22 @@ export class FrameReader {
       if (last !== null) seen.push(last);
     }
     this.#source.apply({ kind: 'frames_seen', frames: seen });
+    // Messages after the end of the connection are left.
+    const through = end === null ? this.#frames.takenThrough : this.#frames.takenSince;
     // Store rows with decreasing numbers, but never move the position back.
-    if (last !== null || rows.length > 0) account.take(await this.#commit(rows, last, again));
+    if (last !== null || rows.length > 0) account.take(await this.#commit(rows, last, again, through));
     if (end) account.leave();
     account.close();
     return end;
   }
 
-  async #commit(rows: readonly unknown[], last: LastFrame | null, again: boolean): Promise<RowsTaken> {
+  async #commit(rows: readonly unknown[], last: LastFrame | null, again: boolean, through: Micros): Promise<RowsTaken> {
     this.#progress ||= rows.length > 0;
     this.answered = true;
     this.#ports.report.telemetry.page('stream');
     const { tracker } = this.#source;
     const readBefore = tracker.readAt;
-    const { takenSince: since, takenThrough: through } = this.#frames;
-    const move = { kind: 'frames', last } as const;
+    const [since, move] = [this.#frames.takenSince, { kind: 'frames', last } as const];
     const taken = await this.#intake.take({ rows, transport: 'stream', since, through, again, move }, this.#signal);
     const { resumed, liveFrom } = this.#stream;
     if (!resumed || tracker.whole || liveFrom === null) return taken;
@@ -291,12 +292,11 @@ export class FrameReader {
     const isLive = (authored: Micros | null): boolean => authored !== null && authored >= from && authored <= now;
     const live = rows.map(authoredOf).filter(isLive).length;
     // Once a live row has arrived, the source is read to its end, because all missed rows precede live rows.
-    if (live > 0) await this.#caughtUp(live === rows.length ? readBefore : tracker.readAt);
+    if (live > 0) await this.#caughtUp(live === rows.length ? readBefore : tracker.readAt, through);
     return taken;
   }
 
-  async #caughtUp(readAt = this.#source.tracker.readAt): Promise<void> {
-    const through = this.#frames.waitingSince ?? this.#ports.time.clock();
+  async #caughtUp(readAt: Micros | null, through: Micros): Promise<void> {
     await recordCaughtUp(this.#source, this.#ports, { before: unread(this.#source, this.#ports), through }, readAt);
   }
 

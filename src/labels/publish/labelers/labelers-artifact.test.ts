@@ -8,7 +8,7 @@ import {
   type LabelerLine,
   maxLabelerLineBytes,
 } from '../../../artifact/labelers.ts';
-import type { Position, RefusalReason } from '../../../store/port.ts';
+import type { Position, RefusalReason, StoredGap } from '../../../store/port.ts';
 import type { RosterRow } from '../../../store/roster.ts';
 import { day, hour, micros, minute } from '../../../store/time.ts';
 import { type KnownLabeler, labelerFromRow } from '../../roster/known-labeler.ts';
@@ -16,7 +16,6 @@ import { FilledIn } from '../../state/filled-in.ts';
 import { WindowReader } from '../window/window-reader.ts';
 import { DefinitionCache, type LabelerDefinitions, noDefinitions } from './definition-cache.ts';
 import { LabelerMemory, type LineInputs, labelerLine } from './labeler-line.ts';
-
 import { listLabelers, makeLabelers, refusedLabelers } from './labelers-artifact.ts';
 import { type ListingContext, listedLabeler } from './listed-labeler.ts';
 
@@ -189,19 +188,20 @@ describe('refused labels', () => {
     expect([...refusedLabelers(refused)]).toEqual(expected ? [did] : []);
   });
 
-  const problemWith = async (agoHours: number, labeler = labelerOf()) => {
-    const at = now - agoHours * hour;
-    const content = { startedAt: start, rows: [{ labeler: did, at: now - 2 * hour }] };
-    const refused = refusals(1).map((one) => ({ ...one, at }));
-    const reading = await new WindowReader(windowStore(() => ({ ...content, refusals: refused }))).read(now, 30);
+  const problemWith = async (agoHours: number, labeler = labelerOf(), gaps: StoredGap[] = []) => {
+    const refused = refusals(1).map((one) => ({ ...one, at: now - agoHours * hour }));
+    const content = { startedAt: start, rows: [{ labeler: did, at: now - 2 * hour }], gaps, refusals: refused };
+    const reading = await new WindowReader(windowStore(() => content)).read(now, 30);
     const { entries } = listLabelers(reading, { ...context, origin: 'simulated', labelers: [labeler] });
     return entries.map(({ state, problem }) => [state, problem]);
   };
 
-  test('are the problem of an established labeler for 24 hours, also after a restart', async () => {
+  test('and messages that were not understood are the problem of an established labeler for 24 hours, also after a restart', async () => {
     expect(await problemWith(1)).toEqual([['established', 'labels_refused']]);
     expect(await problemWith(24)).toEqual([['established', 'labels_refused']]);
-    expect(await problemWith(25)).toEqual([['established', null]]);
+    const unread = (end: number) => [{ source: did, start, end: micros(end), reason: 'not_observed' } as StoredGap];
+    expect(await problemWith(25, labelerOf(), unread(now - day))).toEqual([['established', null]]);
+    expect(await problemWith(25, labelerOf(), unread(now - day + 1))).toEqual([['established', 'labels_refused']]);
   });
 
   test('are not named if the labeler is not read, because its state has another problem', async () => {

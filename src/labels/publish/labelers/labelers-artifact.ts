@@ -8,7 +8,7 @@ import {
 import { formatTimestamp, type Micros } from '../../../contract/timestamp.ts';
 import type { LabelerCounters } from '../../../store/labeler-counters.ts';
 import type { RefusalCount, StoredGap } from '../../../store/port.ts';
-import { dayName, micros, minute } from '../../../store/time.ts';
+import { day, dayName, micros, minute } from '../../../store/time.ts';
 import type { Counted } from '../../repeats/repeats.ts';
 import type { KnownLabeler } from '../../roster/known-labeler.ts';
 import { intervalOf } from '../../state/filled-in.ts';
@@ -175,7 +175,11 @@ async function* linesOf<T>(header: object, entries: readonly T[], make: (entry: 
 export function listLabelers(reading: WindowReading, inputs: Omit<LabelersInputs, 'failed'>): Listing {
   const { window, inWindow, lastRows, refusedInDay } = reading;
   const active = new Set(inWindow.counts.map(({ labeler }) => labeler));
-  const context: ListingContext = { ...inputs, window, refused: refusedLabelers(refusedInDay) };
+  const refused = new Set([
+    ...refusedLabelers(refusedInDay),
+    ...unreadLabelers(reading.gaps, micros(window.end - day)),
+  ]);
+  const context: ListingContext = { ...inputs, window, refused };
   const known = new Set<string>();
   const chosen: ListedLabeler[] = [];
   for (const labeler of inputs.labelers) {
@@ -322,6 +326,17 @@ function timestamp(at: Micros): string {
 export function refusedLabelers(refusals: readonly RefusalCount[]): ReadonlySet<string> {
   const counted = refusals.filter(({ reason, count }) => count > 0 && !harmless.has(reason));
   return new Set(counted.map(({ source }) => source));
+}
+
+/**
+ * Returns the labelers that lost messages after `since` because the messages were not understood. A gap from before the
+ * first read of a labeler ends earlier, because labels of the last 48 hours are read.
+ */
+function unreadLabelers(gaps: readonly StoredGap[], since: Micros): ReadonlySet<string> {
+  const labelers = new Set<string>();
+  for (const { source, reason, end } of gaps)
+    if (source !== null && reason === 'not_observed' && end > since) labelers.add(source);
+  return labelers;
 }
 
 /** Returns the listed properties of a labeler that has rows in the window and is no longer in the roster. */

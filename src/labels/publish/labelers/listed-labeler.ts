@@ -33,7 +33,7 @@ export interface ListingContext {
   readonly waits: (labeler: KnownLabeler) => boolean;
   /** Returns true if a labeler is paused because it used up a daily allowance, or because the disk is nearly full. */
   readonly isPaused: (did: string) => boolean;
-  /** Labelers that `refusedLabelers` returned. */
+  /** Labelers of which labels, or messages that were not understood, were refused in the last 24 hours. */
   readonly refused: ReadonlySet<string>;
   /** Returns the time of a labeler's denial, or null if the time is unknown. */
   readonly deniedSince: (labeler: KnownLabeler) => Micros | null;

@@ -46,7 +46,8 @@ interface PairingOptions<P> {
 /**
  * Creates the function that pairs the two artifacts. No pair is served if the overview is held, stale or unreadable, or
  * if the labelers cannot be read. While the labelers of a newer overview are being read, the previous pair is served
- * for `graceMs`, unless it has itself become stale: its freshness is computed from its own overview.
+ * for `graceMs`, unless it has itself become stale, or is of another epoch or network than the newer overview: its
+ * freshness is computed from its own overview.
  */
 export function pairing<P>({ overview, labelers, bounds, graceMs }: PairingOptions<P>) {
   const evidenceOf = oncePer((artifact: LabelArtifact) => labelEvidence(artifact));
@@ -71,12 +72,20 @@ export function pairing<P>({ overview, labelers, bounds, graceMs }: PairingOptio
       return { kind: 'paired', pair, judgement };
     }
     if (found.kind !== 'readable' || complete === null) return refused('source_unavailable');
+    if (!isContinued(complete.pair.overview, reading.artifact)) return refused('source_unavailable');
     if (waiting?.reading !== reading) waiting = { reading, since: waiting?.since ?? now };
     if (now - waiting.since > graceMs || now < waiting.since) return refused('source_unavailable');
     const earlier = judgeLabels(labelEvidence(complete.artifact), bounds, now);
     if (!earlier.servable) return refused('source_unavailable');
     return { kind: 'paired', pair: complete.pair, judgement: earlier };
   };
+}
+
+/** Returns true if an artifact is of the same epoch and network as an earlier overview. */
+function isContinued(earlier: RecentOverview, artifact: LabelArtifact): boolean {
+  if (artifact.schema !== 'labels.recent-overview.v1') return false;
+  const { acquisition, origin = 'live' } = artifact.overview;
+  return acquisition.generation_id === earlier.acquisition.generation_id && origin === (earlier.origin ?? 'live');
 }
 
 /**

@@ -296,6 +296,18 @@ describe('a pair of a label overview and a labelers artifact', () => {
     expect(code(app.get('/labelers.json', { at: now + 100 }))).toBe('source_held');
   });
 
+  it.each([
+    ['another epoch', { acquisition: { generation_id: '11111111-7a43-4a3e-9a34-2f9a9a6d1b11' } }],
+    ['another network', { origin: 'simulated' }],
+  ])('is refused even within the grace period if the newer overview is of %s', async (_what, changes) => {
+    const app = await serving();
+    expect(app.get('/labelers.json').status).toBe(200);
+    const { overview } = fixtureOf({ generatedAt: made + 20_000 });
+    const acquisition = { ...overview.acquisition, ...('acquisition' in changes ? changes.acquisition : {}) };
+    app.setOverview({ ...overview, ...changes, acquisition });
+    expect(code(app.get('/labelers.json', { at: now + 100 }))).toBe('source_unavailable');
+  });
+
   it('is refused if the labelers belong to a different epoch, even if they have the same generated_at', async () => {
     const fixture = fixtureOf();
     const app = labelersInMemory(now);

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { recentLabelCaveats, weatherCaveatsFor } from './resources.ts';
+import { recentLabelCaveats, weatherCaveatsFor } from './caveats.ts';
 
 const simulated = 'These facts come from a simulated network. They say nothing about the real one.';
 const sample = 'These facts come from a bundled sample. They say nothing about the network now.';

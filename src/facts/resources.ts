@@ -13,6 +13,7 @@ import { bucketSeconds } from '../contract/limits.ts';
 import { formatTimestamp, type microsFromMillis, parseTimestamp, usableTimestamp } from '../contract/timestamp.ts';
 import type { Origin } from '../contract/vocabulary.ts';
 import type { HeaderList } from '../http/reply.ts';
+import { legacyLabelCaveats, recentLabelCaveats, weatherCaveatsFor } from './caveats.ts';
 import { ageSeconds, type FreshnessBounds, type Judgement, judgeLabels, labelEvidence } from './judge.ts';
 import type { ObservatoryFacts, Shown } from './page/model.ts';
 import {
@@ -93,6 +94,25 @@ function lastOrigin<A>(originIn: (artifact: A) => Origin): (reading: Reading<A>)
   };
 }
 
+/** Error of a fact that could not be built, with the origin of its artifact. */
+class FailedBuild extends Error {
+  readonly origin: Origin | undefined;
+
+  constructor(cause: unknown, origin: Origin | undefined) {
+    super('the fact could not be built', { cause });
+    this.origin = origin;
+  }
+}
+
+/** Returns the outcome of a fact that can be served. Throws FailedBuild if its representation cannot be built. */
+function served(build: () => Representation, origin: Origin | undefined): Outcome {
+  try {
+    return { kind: 'served', representation: build() };
+  } catch (error) {
+    throw new FailedBuild(error, origin);
+  }
+}
+
 /**
  * Wraps a resource so that a failed build becomes a refusal. Calls `alarm` once for each failure, however many requests
  * encounter it.
@@ -108,9 +128,10 @@ export function refusing(resource: FactResource, alarm: (error: unknown) => void
       last = origin === undefined ? {} : { origin };
       return outcome;
     } catch (error) {
-      if (error !== alarmed) alarm(error);
-      alarmed = error;
-      return { kind: 'refused', code: 'internal_error', ...last };
+      const [cause, origin] = error instanceof FailedBuild ? [error.cause, error.origin] : [error, undefined];
+      if (cause !== alarmed) alarm(cause);
+      alarmed = cause;
+      return { kind: 'refused', code: 'internal_error', ...(origin === undefined ? last : { origin }) };
     }
   };
 }
@@ -147,7 +168,7 @@ export function labelsResource(
     if (!judgement.servable) {
       return { kind: 'refused', code: labelRefusals[judgement.state], freshness: judgement.freshness, ...from };
     }
-    return { kind: 'served', representation: representationOf(reading, ageBucket(judgement.ageSeconds), now) };
+    return served(() => representationOf(reading, ageBucket(judgement.ageSeconds), now), from.origin);
   };
 }
 
@@ -224,7 +245,7 @@ export function weatherResource(fact: Fact, source: ArtifactSource<WeatherArtifa
     if (time.kind === 'unusable') return { kind: 'refused', code: 'source_unavailable', ...from };
     // An artifact without a time has no age. Use the minute of the request as its bucket.
     const bucket = ageBucket(time.kind === 'known' ? ageSeconds(time.at, now) : now / 1000);
-    return { kind: 'served', representation: representationOf(reading, bucket, now) };
+    return served(() => representationOf(reading, bucket, now), from.origin);
   };
 }
 
@@ -261,67 +282,6 @@ export function weatherEnvelope(
         facts: { window, collections, total_events: totalEvents },
         ...tail,
       };
-}
-
-/**
- * Fixed caveats: they state what each instrument cannot observe in principle. The artifact's own caveats follow them.
- */
-
-/** First caveat of facts whose origin is not `live`, by origin. */
-export const originCaveats: Record<Exclude<Origin, 'live'>, string> = {
-  simulated: 'These facts come from a simulated network. They say nothing about the real one.',
-  sample: 'These facts come from a bundled sample. They say nothing about the network now.',
-};
-
-const labelCaveats = {
-  recent: [
-    'Observed application and removal events do not establish which labels are active now.',
-    'Having no observations does not mean that no labels exist.',
-    'Windows run on the local acceptance clock: nothing before acquisition.started_at was observed.',
-    'The absence of recorded gaps does not prove complete source coverage.',
-  ],
-  legacy: [
-    'Observed application and removal events do not establish which labels are active now.',
-    'Having no observations does not mean that no labels exist.',
-    'A quiet result with supports_negative_claim false means that too little was observed to conclude that nothing happened.',
-    'top_labelers_7d ranks labelers by alerts, not by label volume: this producer counts alerts.',
-  ],
-} as const;
-
-const weatherCaveats = [
-  'Counts cover what one stream host delivered to one observer. They are never an estimate of what occurred.',
-  'Rates divide by observed time; unobserved time is omitted, never interpolated.',
-  'Events are counted, not accounts: participant turnover is unavailable by construction.',
-  'A re-delivery under a new position cannot be distinguished from a new event.',
-  'The instrument computed the freshness at generated_at: add age_seconds to get the age now.',
-] as const;
-
-const aheadCaveat = "generated_at is ahead of this service's clock: one of the two clocks is wrong.";
-
-function ofOrigin(origin: Origin): string[] {
-  return origin === 'live' ? [] : [originCaveats[origin]];
-}
-
-/**
- * Returns the caveats of the rolling epoch: first the caveat of an origin other than `live`, then the fixed caveats,
- * then the artifact's own.
- */
-export function recentLabelCaveats(origin: Origin, own: readonly string[]): string[] {
-  return [...ofOrigin(origin), ...labelCaveats.recent, ...own];
-}
-
-/** Returns the caveats of the legacy label producer. */
-function legacyLabelCaveats(): string[] {
-  return [...labelCaveats.legacy];
-}
-
-/**
- * Returns the caveats of either weather producer: first the caveat of an origin other than `live`, then the fixed
- * caveats, then the artifact's own. `ahead` is true if `generated_at` is in the future; a caveat about the clocks then
- * follows the fixed caveats.
- */
-export function weatherCaveatsFor(origin: Origin, ahead: boolean, own: readonly string[]): string[] {
-  return [...ofOrigin(origin), ...weatherCaveats, ...(ahead ? [aheadCaveat] : []), ...own];
 }
 
 /** Outcomes of the three fact endpoints at one instant. */

@@ -4,9 +4,9 @@ import type { Coding } from '../../http/representation/negotiation.ts';
 import { renderPage } from '../../web/document.tsx';
 import { originTitles } from '../../web/format.ts';
 import type { PageParts } from '../../web/page-body.tsx';
+import { originCaveats } from '../caveats.ts';
 import { chartFile, Ranges } from '../hours/chart-figure.tsx';
 import { htmlReplies } from '../html-replies.ts';
-import { originCaveats } from '../resources.ts';
 import {
   chartLengths,
   dayText,

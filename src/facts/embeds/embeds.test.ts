@@ -244,6 +244,17 @@ describe('an image of a refused fact', () => {
     expect(svg).toContain('class="mark"');
   });
 
+  it('is marked with the origin of an artifact from which the fact cannot be built, whatever was served before', () => {
+    const named = { caveats: ['seen by did:plc:ar7c4by46qjdydhdevvrndac'] };
+    for (const before of [{}, { recent: fixture('recent'), weather: fixture('weather') }]) {
+      const facts = over(before);
+      for (const path of images) facts.text(path);
+      facts.set('recent', Buffer.from(JSON.stringify({ ...simulated.recent, ...named })));
+      facts.set('weather', Buffer.from(JSON.stringify({ ...weather, ...named })));
+      for (const path of images) expect(facts.text(path)).toMatch(/refused.*SIMULATED|SIMULATED.*[Rr]efused/s);
+    }
+  });
+
   it('is marked with the origin of the last artifact that was read once the artifact is missing', () => {
     const facts = over({ ...simulated, weather });
     for (const path of images) expect(facts.text(path)).toContain('SIMULATED');

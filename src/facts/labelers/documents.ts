@@ -4,6 +4,7 @@ import type { Origin } from '../../contract/vocabulary.ts';
 import type { HeaderList, Reply } from '../../http/reply.ts';
 import { chooseCoding, matchesEntityTag } from '../../http/representation/negotiation.ts';
 import { renderPage } from '../../web/document.tsx';
+import { originCaveats } from '../caveats.ts';
 import { chartImage } from '../embeds/chart-documents.tsx';
 import { chartCsv } from '../hours/chart-figure.tsx';
 import type { Judgement } from '../judge.ts';
@@ -16,7 +17,6 @@ import {
   PrivacyAlarm,
   wellFormed,
 } from '../representation.ts';
-import { originCaveats } from '../resources.ts';
 import { type Catalogue, listPlaces } from './catalogue.ts';
 import { activityChart } from './page/activity.tsx';
 import { labelerPage } from './page/labeler.tsx';

@@ -3,10 +3,11 @@ import type { Coding } from '../../http/representation/negotiation.ts';
 import { renderFragment, renderPage } from '../../web/document.tsx';
 import { originTitles } from '../../web/format.ts';
 import type { PageParts } from '../../web/page-body.tsx';
+import { originCaveats } from '../caveats.ts';
 import { ChartFigure, chartFile, newestHours, type PageChart, Ranges } from '../hours/chart-figure.tsx';
 import { collectionWords, type HoursCharts, type WeatherCharts } from '../hours/shown-hours.ts';
 import { htmlReplies } from '../html-replies.ts';
-import { type FactOutcomes, keepPerOutcomes, originCaveats } from '../resources.ts';
+import { type FactOutcomes, keepPerOutcomes } from '../resources.ts';
 import { type ObservatoryFacts, originsShown } from './model.ts';
 
 /** Lengths of the charts by hour, in hours. */

@@ -4,7 +4,7 @@ import type { LabelsOverview, WeatherConditionsEnvelope, WeatherMetricsEnvelope 
 import { Count, Instant, Span } from '../../web/figures.tsx';
 import { agreeing, originTitles } from '../../web/format.ts';
 import type { PageParts } from '../../web/page-body.tsx';
-import { originCaveats } from '../resources.ts';
+import { originCaveats } from '../caveats.ts';
 import { Labels } from './labels.tsx';
 import { currencyOf, isRecent, type ObservatoryFacts, originsShown, type Shown } from './model.ts';
 import { Age, Quote, RefusalReason } from './pieces.tsx';

@@ -4,8 +4,8 @@ import type { Origin } from '../../../contract/vocabulary.ts';
 import { Foreign } from '../../../web/foreign.tsx';
 import { originTitles } from '../../../web/format.ts';
 import type { PageParts } from '../../../web/page-body.tsx';
+import { originCaveats } from '../../caveats.ts';
 import { Quote } from '../../page/pieces.tsx';
-import { originCaveats } from '../../resources.ts';
 
 /** Components shared by the pages about labelers. */
 

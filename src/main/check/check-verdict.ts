@@ -35,7 +35,7 @@ export interface Verdict {
   readonly state: string | null;
   readonly reasons: readonly string[];
   readonly freshness: LabelFreshness | null;
-  /** Further information on an artifact that is served. */
+  /** Further information on the artifact, such as an origin other than the live network. */
   readonly notes?: readonly string[];
   readonly answers: readonly Answer[];
 }
@@ -118,11 +118,12 @@ function refusal(freshness: LabelFreshness): string {
 
 function weatherVerdict(artifact: WeatherArtifact, now: number): Verdict {
   const time = weatherTime(artifact);
+  const origin = originNotes(artifact.schema === 'weather.summary.v1' ? artifact.summary.origin : 'live');
   const common = { schema: artifact.schema, instrument: 'weather', state: null, freshness: null } as const;
   const both = [paths.weatherConditions, paths.weatherMetrics];
   if (time.kind === 'unusable') {
     const answers = both.map((path) => ({ path, status: 503, code: 'source_unavailable' as const }));
-    return { ...common, verdict: 'refused', reasons: [`generated_at ${unusable}`], answers };
+    return { ...common, notes: origin, verdict: 'refused', reasons: [`generated_at ${unusable}`], answers };
   }
   const age =
     time.kind === 'not_said'
@@ -130,8 +131,7 @@ function weatherVerdict(artifact: WeatherArtifact, now: number): Verdict {
       : [
           `written ${ageSeconds(time.at, now)} s ago${time.at > microsFromMillis(now) ? ', ahead of this clock' : ''}; weather is never refused for its age`,
         ];
-  const origin = artifact.schema === 'weather.summary.v1' ? artifact.summary.origin : 'live';
-  return scanned({ ...common, notes: [...originNotes(origin), ...age] }, [
+  return scanned({ ...common, notes: [...origin, ...age] }, [
     [paths.weatherConditions, weatherEnvelope('weatherConditions', artifact, time, now)],
     [paths.weatherMetrics, weatherEnvelope('weatherMetrics', artifact, time, now)],
   ]);

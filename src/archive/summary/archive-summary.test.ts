@@ -4,15 +4,18 @@ import { dirname, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { simulateArchive } from '../../../harness/archive/simulated-archive.ts';
 import { simulatedHours } from '../../../harness/archive/simulated-hours.ts';
+import { until } from '../../../harness/process/until.ts';
 import { findIdentityIn } from '../../main/archived-identity.ts';
 import { hourMs } from '../days/calendar.ts';
 import { formatIndex } from '../days/index-file.ts';
 import { formatIssues, issuesFile, type KnownIssue } from '../days/known-issues.ts';
+import { formatTombstones, tombstoneFile } from '../days/tombstones.ts';
 import { archiveSummary, labelsSums, weatherSums } from './archive-summary.ts';
 
 /** The summary of a day adds up the rows of its tables and never reports an unobserved value as 0. */
 
 const weatherHeader = 'hour,host,protocol,published,collection,events,observed_seconds\r\n';
+const sha256 = 'a'.repeat(64);
 const labelsHeader = 'hour,applications,removals,repeats,observed_seconds,labeler_seconds\r\n';
 
 test('the weather sums count all events of the published series, and exclude events of other series', () => {
@@ -129,4 +132,33 @@ test('the known issues of an archive are read together with its days, but are ig
   expect(await issuesOf(Buffer.from('{}'))).toEqual([]);
   const named = { ...issue, summary: 'Caused by did:plc:ewvi7nxzyoun6zhxrhs64oiz.' };
   expect(await issuesOf(formatIssues([named]))).toEqual([]);
+});
+
+test('a table that is withdrawn has no sums from the next check on, whether or not its file still exists', async () => {
+  const root = mkdtempSync(join(tmpdir(), 'almanac-summary-'));
+  onTestFinished(() => rmSync(root, { recursive: true }));
+  const day = '2026-11-20';
+  const file = (name: string) => join(root, 'days', day, name);
+  mkdirSync(file('.'), { recursive: true });
+  writeFileSync(join(root, 'index.json'), formatIndex({ key: 'a', days: [{ day, state: 'closed', sha256 }] }));
+  const weather = `${weatherHeader}${day}T00:00:00Z,a.example,jetstream.legacy,true,total,100,3600\r\n`;
+  writeFileSync(file('weather-totals.csv'), weather);
+  writeFileSync(file('labels-totals.csv'), `${labelsHeader}${day}T00:00:00Z,5,2,1,3600,7200\r\n`);
+  const summary = archiveSummary({ root, pollMs: 1, findIdentityIn, failed: () => undefined });
+  onTestFinished(() => summary.stop());
+  await summary.start();
+  const counts = () => summary.days()?.map((one) => [one.weather?.count ?? null, one.labels?.count ?? null]);
+  expect(counts()).toEqual([[100, 7]]);
+  const tombstone = {
+    name: 'labels-totals.csv',
+    bytes: 1,
+    sha256,
+    withdrawn_at: `${day}T12:00:00.000Z`,
+    reason: 'wrong',
+  };
+  writeFileSync(file(tombstoneFile), formatTombstones(day, [tombstone]));
+  await until('the label sums are withdrawn', () => counts()?.[0]?.[1] === null);
+  expect(counts()).toEqual([[100, null]]);
+  writeFileSync(file(tombstoneFile), 'damaged');
+  await until('no sums are shown while it is not known which are withdrawn', () => counts()?.[0]?.[0] === null);
 });

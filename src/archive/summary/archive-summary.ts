@@ -6,6 +6,7 @@ import { systemCode } from '../../ops/errors.ts';
 import { pathOf } from '../days/day-files.ts';
 import { indexFile, type ListedDay, parseIndex } from '../days/index-file.ts';
 import { issuesFile, type KnownIssue, parseIssues } from '../days/known-issues.ts';
+import { parseTombstones, tombstoneFile } from '../days/tombstones.ts';
 import { labelsLate, labelsRates, labelsTotals, weatherTotals } from '../tables/columns.ts';
 import { firstNames } from '../tables/first-edition.ts';
 
@@ -60,11 +61,16 @@ const csvOf = {
 /** The tables that older days have in place of these. */
 const firstCsv = { weather: `${firstNames.weather}.csv`, labels: `${firstNames.labels}.csv` };
 
-/** Creates the summary of an archive. A day is read again only if its record has changed. */
+/**
+ * Creates the summary of an archive. A day is read again only if its record or its tombstones have changed: a withdrawal
+ * does not change the record of a closed day.
+ */
 export function archiveSummary({ root, pollMs, findIdentityIn, failed }: ArchiveSummaryOptions): ArchiveSummary {
   const stopping = new AbortController();
-  const known = new Map<string, { readonly sha256: string; readonly summary: SummarisedDay }>();
-  let read: { readonly index: Buffer | null; readonly issues: Buffer | null } = { index: null, issues: null };
+  const known = new Map<string, { readonly stamp: string; readonly summary: SummarisedDay }>();
+  let read: { readonly index: Buffer | null; readonly issues: Buffer | null; readonly withdrawals: string } = {
+    ...{ index: null, issues: null, withdrawals: '' },
+  };
   let issues: readonly KnownIssue[] = [];
   let days: readonly SummarisedDay[] | null = null;
 
@@ -72,26 +78,32 @@ export function archiveSummary({ root, pollMs, findIdentityIn, failed }: Archive
     try {
       const index = await readBounded(join(root, indexFile));
       const list = await readBounded(join(root, issuesFile));
-      if (index !== null && isSame(index, read.index) && isSame(list, read.issues)) return;
-      const listed = index === null ? null : (parseIndex(index)?.days ?? null);
-      const summaries = listed && (await summarised(listed.slice(-summaryDays)));
+      const listed = index === null ? null : (parseIndex(index)?.days.slice(-summaryDays) ?? null);
+      const stamps = await Promise.all(
+        (listed ?? []).map(({ day }) => stampOf(join(root, pathOf(day, tombstoneFile)))),
+      );
+      const withdrawals = stamps.join(',');
+      const isRead = isSame(index, read.index) && isSame(list, read.issues) && withdrawals === read.withdrawals;
+      if (index !== null && isRead) return;
+      const summaries = listed && (await summarised(listed, stamps));
       // Replace the issues and the days without an `await` in between, so that callers never see new issues with old
       // days.
       issues = shownIssues(list, findIdentityIn);
       days = summaries;
-      read = { index, issues: list };
+      read = { index, issues: list, withdrawals };
     } catch (error) {
       failed(error);
     }
   }
 
-  async function summarised(listed: readonly ListedDay[]): Promise<SummarisedDay[]> {
+  async function summarised(listed: readonly ListedDay[], withdrawals: readonly string[]): Promise<SummarisedDay[]> {
     const result: SummarisedDay[] = [];
-    for (const { day, state, sha256 } of listed) {
+    for (const [at, { day, state, sha256 }] of listed.entries()) {
       const before = known.get(day);
-      const isKnown = before?.sha256 === sha256;
+      const stamp = `${sha256} ${withdrawals[at]}`;
+      const isKnown = before?.stamp === stamp;
       const summary = isKnown ? before.summary : await readDay(root, day, state === 'closed');
-      known.set(day, { sha256, summary });
+      known.set(day, { stamp, summary });
       result.push(summary);
       // Let other tasks run after each day: reading a year of days must not delay requests.
       if (!isKnown) await nextTurn();
@@ -123,9 +135,31 @@ function shownIssues(list: Buffer | null, findIdentityIn: ArchiveSummaryOptions[
   return findIdentityIn(issuesFile, { issues }) === null ? issues : [];
 }
 
+/** Returns a text that changes whenever a file changes; an empty text without such a file. */
+async function stampOf(path: string): Promise<string> {
+  try {
+    const { ino, size, mtimeMs, ctimeMs } = await stat(path);
+    return `${ino} ${size} ${mtimeMs} ${ctimeMs}`;
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT' || systemCode(error) === 'ENOTDIR') return '';
+    throw error;
+  }
+}
+
+/** Returns the names of the withdrawn files of a day; null if its tombstones are damaged. */
+async function withdrawnNames(root: string, day: string): Promise<ReadonlySet<string> | null> {
+  const bytes = await readBounded(join(root, pathOf(day, tombstoneFile)));
+  const tombstones = bytes === null ? [] : parseTombstones(bytes, day);
+  return tombstones && new Set(tombstones.map(({ name }) => name));
+}
+
 async function readDay(root: string, day: string, isClosed: boolean): Promise<SummarisedDay> {
+  const withdrawn = await withdrawnNames(root, day);
+  // A withdrawn file that still exists is not published.
   const read = async (name: string): Promise<string | null> =>
-    (await readBounded(join(root, pathOf(day, name))))?.toString('utf8') ?? null;
+    withdrawn === null || withdrawn.has(name)
+      ? null
+      : ((await readBounded(join(root, pathOf(day, name))))?.toString('utf8') ?? null);
   const [older, olderLabels] = [await read(firstCsv.weather), await read(firstCsv.labels)];
   const [weather, labels] = [await read(csvOf.weather), await read(csvOf.labels)];
   const [late, rates] = [await read(csvOf.late), await read(csvOf.rates)];

@@ -23,7 +23,7 @@ interface RebuiltFile {
  * A file is written only if its computed bytes equal the published ones. On a day with tables of an older edition, also
  * writes the current tables, unless a computed file of the day was withdrawn or withheld. `findIdentityIn` describes an
  * identity in the values of a file; a file with an identity is not added. Throws OperatorError if the day is not
- * closed, or if its record or an input is missing, damaged or withdrawn.
+ * closed, if its record or an input is missing, damaged or withdrawn, or if its tombstones are damaged.
  */
 export function rebuildDay(
   files: ArchiveFiles,
@@ -65,8 +65,12 @@ function closedRecord(files: ArchiveFiles, day: string): DayRecord {
 }
 
 function withdrawnNames(files: ArchiveFiles, day: string): ReadonlySet<string> {
-  const bytes = files.read(pathOf(day, tombstoneFile));
-  return new Set((bytes && parseTombstones(bytes, day))?.map(({ name }) => name));
+  const path = pathOf(day, tombstoneFile);
+  const bytes = files.read(path);
+  const tombstones = bytes ? parseTombstones(bytes, day) : [];
+  // Without intact tombstones, a withdrawn file could be restored.
+  if (!tombstones) throw new OperatorError(`${path} is damaged; restore it first`);
+  return new Set(tombstones.map(({ name }) => name));
 }
 
 function inputsOf(files: ArchiveFiles, day: string): DayInputs {

@@ -193,6 +193,15 @@ describe('a rebuild', () => {
     expect(content.has(`days/${first}/gaps.json`)).toBe(false);
   });
 
+  it('is refused while the tombstones of the day are damaged, and then restores no withdrawn file', async () => {
+    const { files, content, withdraw, text } = await archiveInTest();
+    withdraw(first, 'gaps.json');
+    const path = `days/${first}/withdrawn.json`;
+    content.set(path, Buffer.from(text(path).slice(0, -1)));
+    expect(() => rebuildDay(files, first, findIdentityIn)).toThrow(`${path} is damaged; restore it first`);
+    expect(content.has(`days/${first}/gaps.json`)).toBe(false);
+  });
+
   it('is refused for an open day, and for a damaged or withdrawn input', async () => {
     const { files, content, withdraw } = await archiveInTest();
     expect(() => rebuildDay(files, open, findIdentityIn)).toThrow('is not a closed day of this archive');

@@ -121,13 +121,17 @@ describe('a response that a cache repeats', () => {
     expect((await outcome())[0]).toBe('expired');
   });
 
-  it('is rejected at any age after the service refused the fact', async () => {
+  it.each<Readonly<Record<string, string>>>([
+    { 'Cache-Control': 'no-store' },
+    // Varnish and Fastly state this age in every response, also in those that they do not store.
+    { 'Cache-Control': 'no-store', Age: '0' },
+  ])('is rejected at any age after the service refused the fact (%j)', async (headers) => {
     const { serve, advance, outcome, refuse, response, replay } = scene();
     serve();
     const first = response();
     expect(await outcome()).toEqual(['fetched']);
     advance(60);
-    refuse();
+    refuse(headers);
     expect(await outcome()).toEqual(['source_held']);
     replay(first);
     expect(await outcome()).toEqual(['refused_since', 'service', 0]);

@@ -74,12 +74,14 @@ export class ReceiptJudge {
 
   /**
    * Records a refusal of the fact that arrived at `now` on this client's clock. Earlier responses are no longer valid.
-   * Ignores a refusal that has no valid `Date`, or may come from a cache.
+   * Ignores a refusal that has no valid `Date`, or may have been kept by a cache.
    */
   refused(headers: Headers, now: number): void {
     const clock = this.#clock;
     const date = Date.parse(headers.get('date') ?? '');
-    const isDirect = /\bno-store\b/i.test(headers.get('cache-control') ?? '') && !headers.has('age');
+    // Some caches state the age 0 in responses that they pass on without storing them.
+    const isDirect =
+      /\bno-store\b/i.test(headers.get('cache-control') ?? '') && /^0*$/.test(headers.get('age')?.trim() ?? '');
     if (Number.isNaN(date) || !isDirect) return;
     clock.told = { aheadMs: now - date, at: now };
     // A `Date` is in whole seconds: a response that arrived earlier may have been built later in the same second.

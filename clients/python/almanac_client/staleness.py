@@ -94,8 +94,9 @@ class ServiceClock:
         refusal has no valid ``Date``, or may come from a cache.
         """
         stated = date(headers)
-        is_direct = re.search(r"\bno-store\b", headers.get("cache-control", ""), re.IGNORECASE) and "age" not in headers
-        if stated is None or not is_direct:
+        is_stored = re.search(r"\bno-store\b", headers.get("cache-control", ""), re.IGNORECASE) is None
+        # Some caches state the age 0 in responses that they pass on without storing them.
+        if stated is None or is_stored or headers.get("age", "").strip().strip("0") != "":
             return None
         with self._lock:
             self._told = (now - stated, now)

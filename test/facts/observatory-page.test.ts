@@ -119,6 +119,18 @@ describe.skipIf(!hasBrowser)('the observatory page in a browser', () => {
       await close();
     });
 
+    it('removes every number at once after the computer slept, before the next page arrives', async () => {
+      set(pageStates.fresh());
+      const { page, close } = await open();
+      await live(page);
+      await page.route(`${program.url}/`, () => undefined);
+      await page.clock.fastForward(10 * minute);
+      await page.locator('[data-refused="everything"]').waitFor();
+      expect(await refused(page, 'everything')).toMatch(/^The earlier content was removed/);
+      expect(await page.locator('[data-at], [data-said], main svg').count()).toBe(0);
+      await close();
+    });
+
     it('removes every number after a response that is not this page', async () => {
       set(pageStates.fresh());
       const { page, close } = await open();

@@ -19,6 +19,8 @@ async function serving(fixture = fixtureOf()) {
   return app;
 }
 
+const otherEpoch = '11111111-7a43-4a3e-9a34-2f9a9a6d1b11';
+
 const text = (reply: Reply): string => reply.body?.toString() ?? '';
 const code = (reply: Reply): string => (JSON.parse(text(reply)) as { error: { code: string } }).error.code;
 const header = ({ headers }: Reply, name: string): string | undefined => headers[headers.indexOf(name) + 1];
@@ -297,14 +299,14 @@ describe('a pair of a label overview and a labelers artifact', () => {
   });
 
   it.each([
-    ['another epoch', { acquisition: { generation_id: '11111111-7a43-4a3e-9a34-2f9a9a6d1b11' } }],
-    ['another network', { origin: 'simulated' }],
-  ])('is refused even within the grace period if the newer overview is of %s', async (_what, changes) => {
+    ['another epoch', otherEpoch, 'live'],
+    ['another network', undefined, 'simulated'],
+  ])('is refused even within the grace period if the newer overview is of %s', async (_what, epoch, origin) => {
     const app = await serving();
     expect(app.get('/labelers.json').status).toBe(200);
-    const { overview } = fixtureOf({ generatedAt: made + 20_000 });
-    const acquisition = { ...overview.acquisition, ...('acquisition' in changes ? changes.acquisition : {}) };
-    app.setOverview({ ...overview, ...changes, acquisition });
+    const overview = fixtureOf({ generatedAt: made + 20_000 }).overview as { acquisition: { generation_id: string } };
+    const generation_id = epoch ?? overview.acquisition.generation_id;
+    app.setOverview({ ...overview, origin, acquisition: { ...overview.acquisition, generation_id } });
     expect(code(app.get('/labelers.json', { at: now + 100 }))).toBe('source_unavailable');
   });
 
@@ -312,7 +314,7 @@ describe('a pair of a label overview and a labelers artifact', () => {
     const fixture = fixtureOf();
     const app = labelersInMemory(now);
     app.setOverview(fixture.overview);
-    const generation_id = '11111111-7a43-4a3e-9a34-2f9a9a6d1b11';
+    const generation_id = otherEpoch;
     const other = {
       header: { ...fixture.header, generation_id },
       definitionsHeader: { ...fixture.definitionsHeader, generation_id },

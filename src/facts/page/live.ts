@@ -1,35 +1,38 @@
 import { addReaders } from '../../web/chart/read-values.ts';
 import { type Answer, describeChanges, watchPage } from './watch.ts';
 
+/** Interval in milliseconds between two looks at the clock: timers stand still while the computer sleeps. */
+const lookMs = 1_000;
+
 /**
  * Script of the observatory page. The server renders the page; the script requests it again as soon as it has expired,
  * and takes over what has changed. Without a current page, it removes all numbers, because they may no longer be valid.
  */
 function keepLive(): void {
-  const watch = watchPage('./', { fetch: (url, init) => fetch(url, init), clock: Date.now });
+  const watch = watchPage('./', { fetch: (url, init) => fetch(url, init), clock: Date.now }, document.body.innerHTML);
   let isAsking = false;
-  let timer: ReturnType<typeof setTimeout> | undefined;
 
   async function ask(): Promise<void> {
     if (isAsking) return;
     isAsking = true;
-    clearTimeout(timer);
     const answer = await watch.ask();
     show(answer);
     isAsking = false;
-    timer = setTimeout(() => void ask(), Math.max(0, watch.dueAt() - Date.now()));
   }
 
-  /** Requests the page again if it expired while the computer slept or the page was in the browser history. */
-  function awake(): void {
-    if (document.visibilityState === 'visible' && Date.now() >= watch.dueAt()) void ask();
+  /**
+   * Requests the page again if it has expired. Removes its numbers at once if they are older than that, because the
+   * computer slept or the page was hidden or in the browser history.
+   */
+  function look(): void {
+    if (watch.isOld()) removeFacts('');
+    if (watch.isDue()) void ask();
   }
 
   addReaders(document);
-  document.addEventListener('visibilitychange', awake);
-  window.addEventListener('pageshow', awake);
   window.addEventListener('online', () => void ask());
-  void ask();
+  setInterval(look, lookMs);
+  look();
 }
 
 function show(answer: Answer): void {

@@ -4,8 +4,13 @@ import { cacheSeconds } from '../../contract/limits.ts';
 interface PageWatch {
   /** Requests the page. Never rejects. */
   ask(): Promise<Answer>;
-  /** Returns the time at which the page should be requested again, in milliseconds of the given clock. */
-  dueAt(): number;
+  /** Returns true if the page should be requested now: it has expired, or the clock was set back. */
+  isDue(): boolean;
+  /**
+   * Returns true if the page shown last is too old to stay until a request has its response, as after a sleep; false once
+   * a request had no current page.
+   */
+  isOld(): boolean;
 }
 
 /** Response to a request for the page: its HTML, or the reason in words why there is no current page. */
@@ -34,24 +39,35 @@ const lifetimeMs = cacheSeconds * 1000;
  */
 const maxAgeMs = 3 * 60_000;
 
+/** Maximum age of a page that is shown, in milliseconds: it expires, and the response to the next request is awaited. */
+const maxShownAgeMs = maxAgeMs + lifetimeMs + timeoutMs;
+
 /**
  * Creates a watch of the page at `url`. A page is shown only if it was built recently: a page that a cache repeats
- * although it has expired, or since a fact was refused, counts as no response, and so does any other document.
+ * although it has expired, or since a fact was refused, counts as no response, and so does any other document. `loaded`
+ * is the HTML of the page as the browser loaded it.
  */
-export function watchPage(url: string, { fetch, clock }: WatchContext): PageWatch {
-  let newest = { builtAt: Number.NEGATIVE_INFINITY, at: 0 };
-  let refusedAt = Number.NEGATIVE_INFINITY;
-  let due = Number.NEGATIVE_INFINITY;
+export function watchPage(url: string, { fetch, clock }: WatchContext, loaded: string): PageWatch {
+  let newest = { builtAt: 0, at: 0 };
+  let shownBuiltAt = 0;
+  let refusedAt = 0;
+  let due = 0;
+  take(loaded);
+
+  function take(html: string): void {
+    shownBuiltAt = builtAtIn(html);
+    if (html.includes(' data-refused="')) refusedAt = shownBuiltAt;
+  }
 
   async function answer(): Promise<Answer> {
     // Credentials are sent as the browser did for the page, because a proxy in front of the service may require them.
     const response = await fetch(url, { signal: AbortSignal.timeout(timeoutMs), cache: 'no-store' });
     const html = await response.text();
     const builtAt = builtAtIn(html);
-    if (!response.ok || builtAt === null || html.length > maxCharacters) {
+    if (!response.ok || builtAt === 0 || html.length > maxCharacters) {
       return { kind: 'unreached', why: 'The response is not this page.' };
     }
-    const ageMs = ageOf(builtAt, clock());
+    const ageMs = ageOf(builtAt);
     if (builtAt < refusedAt) {
       return { kind: 'unreached', why: 'The response is older than the last refusal: a cache repeats it.' };
     }
@@ -60,12 +76,13 @@ export function watchPage(url: string, { fetch, clock }: WatchContext): PageWatc
       const why = `The page was built ${age} s ago: a cache repeats it, or the clock of this computer is ahead.`;
       return { kind: 'unreached', why };
     }
-    if (html.includes(' data-refused="')) refusedAt = builtAt;
+    take(html);
     return { kind: 'served', html };
   }
 
   /** Returns the age of a page: by this clock, and by the newest page and the time since its arrival. */
-  function ageOf(builtAt: number, now: number): number {
+  function ageOf(builtAt: number): number {
+    const now = clock();
     if (builtAt > newest.builtAt) newest = { builtAt, at: now };
     // A clock that is behind does not hide the age.
     return Math.max(now - builtAt, newest.builtAt - builtAt + now - newest.at);
@@ -76,17 +93,20 @@ export function watchPage(url: string, { fetch, clock }: WatchContext): PageWatc
       const asked = clock();
       // The network failed, or the request timed out.
       const found = await answer().catch(() => ({ kind: 'unreached', why: 'The service did not respond.' }) as const);
-      due = found.kind === 'served' ? asked + lifetimeMs : clock() + retryMs;
+      due = asked + lifetimeMs;
+      if (found.kind === 'served') return found;
+      due = clock() + retryMs;
+      shownBuiltAt = Number.NaN;
       return found;
     },
-    dueAt: () => due,
+    isDue: () => clock() >= due || due - clock() > lifetimeMs,
+    isOld: () => ageOf(shownBuiltAt) > maxShownAgeMs,
   };
 }
 
-/** Returns the time at which the server built the page, in milliseconds since 1970; null if it is not this page. */
-function builtAtIn(html: string): number | null {
-  const at = Date.parse(/<div class="intro" data-built="([^"]+)"/.exec(html)?.[1] ?? '');
-  return Number.isNaN(at) ? null : at;
+/** Returns the time at which the server built the page, in milliseconds since 1970; 0 if it is not this page. */
+function builtAtIn(html: string): number {
+  return Date.parse(/<div class="intro" data-built="([^"]+)"/.exec(html)?.[1] ?? '') || 0;
 }
 
 /** Names of the facts, by the name of their refusal (`data-refused`). */

@@ -59,6 +59,31 @@ test('a digest whose computation failed is computed again at the next request', 
   expect((await request(replies)).headers).toContain(etag);
 });
 
+test('sending a file that can be withdrawn ends once the file was removed, but not if a file was replaced', async () => {
+  for (const caching of ['revalidated', 'brief'] as const) {
+    let links = 1;
+    const bytes = 200_000;
+    const handle = {
+      read: (piece: Buffer) => Promise.resolve({ bytesRead: piece.length, buffer: piece }),
+      stat: () => Promise.resolve({ nlink: links }),
+      close: () => Promise.resolve(),
+    } as never;
+    const directory = { open: () => Promise.resolve({ handle, bytes, modifiedAt: 0, stamp: '1', caching }) };
+    const reply = await request(archiveReplies({ directory, common: factsCommonHeaders }), '192.0.2.1', 'GET');
+    if (!('stream' in reply)) throw new Error('the response has no stream');
+    let sent = 0;
+    const received = async () => {
+      for await (const piece of reply.stream) {
+        sent += piece.length;
+        links = 0;
+      }
+    };
+    if (caching === 'brief') await received();
+    else await expect(received()).rejects.toThrow('an archive file was withdrawn while it was being sent');
+    expect(sent).toBe(caching === 'brief' ? bytes : 65_536);
+  }
+});
+
 test('a client that has reached its limit of files is refused a further file, while other clients are served', async () => {
   const { directory, resume } = archiveOfOne();
   const replies = archiveReplies({ directory, common: factsCommonHeaders, maxFiles: 3, maxClientFiles: 2 });

@@ -229,8 +229,17 @@ class FileReplies implements ArchiveReplies {
     const status = range === null ? 200 : 206;
     // A response to HEAD has no stream, so its slot is released at once.
     if (request.method === 'HEAD') return { status, headers, body: null };
-    const stream = this.#read(file, { from, to });
+    const stream = this.#sent(file, { from, to });
     return { status, headers, stream, release: () => this.#close(file, place), cut: place.cut.signal };
+  }
+
+  /** Reads a part of a file to be sent. Throws an error once the file was withdrawn: a slow client may take long. */
+  async *#sent(file: ArchiveFile, range: ByteRange): AsyncGenerator<Uint8Array> {
+    for await (const piece of this.#read(file, range)) {
+      const isRemoved = file.caching === 'revalidated' && (await file.handle.stat()).nlink === 0;
+      if (isRemoved) throw new Error('an archive file was withdrawn while it was being sent');
+      yield piece;
+    }
   }
 
   async *#read(file: ArchiveFile, { from, to }: ByteRange): AsyncGenerator<Uint8Array> {

@@ -244,9 +244,7 @@ function limitFor(rowBytes: number): number {
 const meanJsonBytes = 400;
 
 /** Estimates the processor time of reading a page, in milliseconds, from measurements. */
-function pageCpuMs(rows: number): number {
-  return 0.5 + rows * 0.04;
-}
+const pageCpuMs = (rows: number): number => 0.5 + rows * 0.04;
 
 /** Maximum memory of the sampled pages that a search keeps, in bytes. Other sampled pages are requested again later. */
 const maxSampledMemory = 4 * 1024 * 1024;

@@ -12,7 +12,7 @@ import { countLabelers, insertRows } from '../write/commit.ts';
 import { SourceNumbers } from '../write/source-numbers.ts';
 import { writeContent } from './content.ts';
 import { dropDayCounts, readDayCounts, writeDayCounts } from './day-counts.ts';
-import { tableRows } from './rows.ts';
+import { tableRows } from './source.ts';
 
 /** Number of connections: one for rows to be stored, and one for rows that are read back. */
 const connections = 2;

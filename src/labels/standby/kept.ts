@@ -4,6 +4,7 @@ import type { AppendResult, Batch, GapChange, NewObservation, PositionChange, St
 import type { Definitions, LabelerKey } from '../../store/roster.ts';
 import type { StoreStandby } from '../../store/standby/standby.ts';
 import { micros, second } from '../../store/time.ts';
+import { shortDelay } from '../state/filled-in.ts';
 import { type BufferLimits, RowBuffer } from './row-buffer.ts';
 
 /**
@@ -123,11 +124,13 @@ export class Kept {
   }
 
   /**
-   * Returns the time after which a label was emitted: the time of the preceding page of its source. Returns 0 for a
-   * label that is not live or has no preceding page, because such a label may have been emitted at any earlier time.
+   * Returns the time after which a label was emitted: the time of the preceding page of its source, without the time for
+   * which a live label may have waited while that page was stored. Returns 0 for a label that is not live or has no
+   * preceding page, because such a label may have been emitted at any earlier time.
    */
   #emittedAfter({ label, live }: NewObservation): Micros {
-    return (live === false ? null : this.#pages.get(label.src)) ?? micros(0);
+    const before = live === false ? undefined : this.#pages.get(label.src);
+    return micros(Math.max(0, (before ?? 0) - shortDelay));
   }
 
   /** Drops rows beyond the limits, and records a gap for the time in which they were emitted. */

@@ -22,7 +22,7 @@ const rowOverheadBytes = 200;
 export interface KeptRow {
   readonly observation: NewObservation;
   readonly acceptedAt: Micros;
-  /** Acceptance time of the source's preceding page, after which the label was emitted; 0 if the label may be older. */
+  /** Time after which the label was emitted; 0 if it may be older. */
   readonly emittedAfter: Micros;
 }
 

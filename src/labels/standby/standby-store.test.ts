@@ -90,13 +90,13 @@ test('a standby buffers rows that neither the store nor its buffer contains, and
 
 const one = { rows: 1, bytes: 1_000_000, age: 1_000_000_000 };
 
-test('a row that a standby drops leaves a gap of its labeler since the preceding page', async () => {
+test('a row that a standby drops leaves a gap of its labeler since 90 seconds before the preceding page', async () => {
   const { standby } = standbyOf({ limits: one });
-  await standby.store.append(batch(3_700_000, []));
-  await standby.store.append(batch(5_500_000, ['a']));
-  await standby.store.append(batch(9_000_000, ['b']));
+  await standby.store.append(batch(93_700_000, []));
+  await standby.store.append(batch(95_500_000, ['a']));
+  await standby.store.append(batch(99_000_000, ['b']));
   expect(standby.kept.gaps.of(did)).toEqual([
-    { source: did, start: 3_000_000, end: 6_000_000, reason: 'ingest_paused' },
+    { source: did, start: 3_000_000, end: 96_000_000, reason: 'ingest_paused' },
   ]);
   expect(standby.kept.rows.size).toBe(1);
 });

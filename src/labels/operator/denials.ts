@@ -2,10 +2,9 @@ import type { Micros } from '../../contract/timestamp.ts';
 import { parseTimestamp } from '../../contract/timestamp.ts';
 import type { Log } from '../../ops/log.ts';
 import { maxBatchRows, type StoredGap, type StoreWriter } from '../../store/port.ts';
-import { micros } from '../../store/time.ts';
 import type { KnownLabeler } from '../roster/known-labeler.ts';
 import type { Telemetry } from '../shares/telemetry.ts';
-import { type DenyEntry, type DenyList, emptyDenyList, readDenyFile } from './deny-file.ts';
+import { type DenyList, emptyDenyList, readDenyFile } from './deny-file.ts';
 import type { Purges } from './purges.ts';
 
 /** Dependencies of `Denials`. */
@@ -135,10 +134,7 @@ export class Denials {
 
   async #record(labelers: readonly KnownLabeler[], list = this.#list): Promise<void> {
     const now = this.#options.clock();
-    const gaps = labelers.flatMap((labeler) => {
-      const entry = list.entryFor(labeler);
-      return entry ? gapOf(labeler, entry, now) : [];
-    });
+    const gaps = labelers.flatMap((labeler) => (list.entryFor(labeler) === null ? [] : gapOf(labeler, now)));
     for (let at = 0; at < gaps.length; at += maxBatchRows) {
       const part = gaps.slice(at, at + maxBatchRows);
       await this.#options.store.changeGaps(part.map((gap) => ({ kind: 'record', gap })));
@@ -147,12 +143,12 @@ export class Denials {
 }
 
 /**
- * Returns the gap of a denied labeler as a list, which is empty if the labeler was never observed or has no gap yet.
- * The gap does not cover the time before the denial.
+ * Returns the gap of a denied labeler as a list, which is empty if the labeler was never observed or has no gap yet. The
+ * gap begins when the labeler was last complete, which may be before the denial: its labels since then are not read.
  */
-function gapOf({ did, tracker }: KnownLabeler, { since }: DenyEntry, now: Micros): StoredGap[] {
+function gapOf({ did, tracker }: KnownLabeler, now: Micros): StoredGap[] {
   const { lastAnswered } = tracker.tracked;
   if (lastAnswered === null) return [];
-  const start = micros(Math.max(parseTimestamp(since) ?? lastAnswered, lastAnswered));
+  const start = tracker.unreadSince ?? lastAnswered;
   return start < now ? [{ source: did, start, end: now, reason: 'source_unavailable' }] : [];
 }

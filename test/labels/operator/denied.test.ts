@@ -56,9 +56,9 @@ const deniedCaveats = async (station: LabelStation) =>
 describe('a denied labeler', () => {
   test('leaves the enrolment immediately with a gap, is not discovered again, and is read from its position once it is allowed', async () => {
     const { station, hostile, honest } = await observe();
-    const before = Date.now() * 1000;
     await deny(station.folder, hostile.did);
     await until('the enrolment has changed', async () => (await station.overview()).coverage.sources.enrolled === 2);
+    const noticed = Date.now() * 1000;
     const { coverage, top_labelers_7d: top } = await station.published();
     // The denied labeler is not counted, although discovery reports that labeler every second.
     expect(coverage.sources).toMatchObject({ enrolled: 2, established: 2, seeded: 0, refused: 0, unavailable: 0 });
@@ -68,7 +68,9 @@ describe('a denied labeler', () => {
     const [gap, ...others] = await gapsOf(station, hostile.did);
     expect(others).toEqual([]);
     expect(gap).toMatchObject({ reason: 'source_unavailable' });
-    expect(gap?.start).toBeGreaterThanOrEqual(before - 1_000);
+    // It begins when the labeler was last complete, and the first labels were read before that.
+    expect(gap?.start).toBeGreaterThan((await station.store.epoch()).startedAt);
+    expect(gap?.start).toBeLessThan(noticed);
     // The labeler's rows stay stored, and no new rows are added.
     expect(top.map(({ labeler_did: did }) => did)).toContain(hostile.did);
     hostile.faults.emit(7);
@@ -87,7 +89,7 @@ describe('a denied labeler', () => {
     expect(refusals.filter(({ source, reason }) => source === hostile.did && reason !== 'duplicate')).toEqual([]);
   });
 
-  test('stays denied after a restart, with a gap that begins at the denial', async () => {
+  test('stays denied after a restart, with a gap that begins when it was last complete', async () => {
     const { station, hostile, given } = await observe();
     await deny(station.folder, hostile.did);
     await until('the gap is recorded', async () => (await gapsOf(station, hostile.did)).length === 1);

@@ -169,30 +169,30 @@ test('a row is live if the reader that receives the row has read all earlier lab
   expect(live).toEqual([false, false, false, true, true, undefined]);
 });
 
-test('rows of a live stream that waited for over 90 seconds are not live, and the time since the source was complete is a catch-up', async () => {
+test('rows that waited for over 90 seconds, and rows of pages that a live stream did not deliver for minutes, are not live', async () => {
   const live: (boolean | undefined)[] = [];
   const names: string[][] = [];
   const { ports, source, intake } = intakeWith({
     accept: ({ observations, positions }) => {
-      live.push(...observations.map((observation) => observation.live));
       names.push(positions.map(({ endpoint }) => endpoint));
-      return Promise.resolve(observations.length);
+      return Promise.resolve(live.push(...observations.map((observation) => observation.live)));
     },
   });
   const ago = (seconds: number) => micros(ports.time.clock() - seconds * second);
-  const { endpoint } = source;
+  const take = (val: string, waited?: number) => {
+    const times = waited === undefined ? {} : { since: ago(waited), through: ago(waited) };
+    const transport = waited === undefined ? 'poll' : 'stream';
+    return intake.take({ rows: [row(val)], transport, ...times, move: { kind: 'stay' } }, signal);
+  };
   source.apply({ kind: 'fill_in_abandoned', through: ago(600) });
-  const take = (val: string, seconds: number) =>
-    intake.take(
-      { rows: [row(val)], transport: 'stream', since: ago(seconds), through: ago(seconds), move: { kind: 'stay' } },
-      signal,
-    );
+  await take('of a page');
   await take('waited', 400);
-  await take('read at once', 1);
-  expect([live, names]).toEqual([
-    [false, true],
-    [[endpoint, filledInName], [endpoint]],
-  ]);
+  await take('read at once', 0);
+  await take('of a page soon after the stream');
+  expect(live).toEqual([false, false, true, true]);
+  // The time since the source was complete is a catch-up.
+  const { endpoint } = source;
+  expect(names).toEqual([[endpoint, filledInName], [endpoint], [endpoint], [endpoint]]);
 });
 
 test('a source counts as dated after a label of its own, but not after a label that it relays from another labeler', async () => {

@@ -52,17 +52,18 @@ export interface SourceIntake {
 }
 
 /**
- * Returns true if rows that arrive now are live: the reader has read all earlier labels, or polls have read them
- * recently. Rows of an outage, of a first read and of sampled pages are not live, and neither are rows that waited.
+ * Returns true if rows that arrive now are live: the stream delivers them after all earlier labels were read, or a page
+ * does so soon after that. Rows of an outage, of a first read and of sampled pages are not live, and neither are rows that waited.
  */
 function isLive(
   { tracker }: Source,
   { transport, since }: Pick<Intake, 'transport' | 'since'>,
   { clock, timings }: ReaderTime,
 ): boolean {
-  if (tracker.whole) return since === undefined || clock() - since <= shortDelay;
+  if (transport === 'stream') return tracker.whole && (since === undefined || clock() - since <= shortDelay);
+  // Even while a stream is live, its labeler may have emitted a row of a page minutes ago without sending it.
   const { unreadSince } = tracker;
-  return transport === 'poll' && unreadSince !== null && clock() - unreadSince <= 2 * timings.pollMs * 1000;
+  return unreadSince !== null && clock() - unreadSince <= 2 * timings.pollMs * 1000;
 }
 
 /** Ports on which the intake depends. */

@@ -44,9 +44,8 @@ export async function pollRound(
   // The pages of a replica may lag behind the stream.
   const shown = micros(ports.time.clock() - ports.time.timings.resumeMs * 1000);
   try {
-    const round: Round = { source, intake, ports, memory, signal, rowBytes: 0, newest: source.progress.newest };
-    const outcome = await readRound(round, before);
-    if (outcome.kind === 'quiet' && round.newest !== null) await missNewest(round, round.newest);
+    const { newest } = source.progress;
+    const outcome = await readRound({ source, intake, ports, memory, signal, rowBytes: 0, newest }, before);
     if (outcome.kind === 'quiet') await intake.applyInTurn({ kind: 'holes_closed', through: shown });
     return outcome;
   } finally {
@@ -97,10 +96,12 @@ async function readRound(round: Round, before: Unread): Promise<RoundOutcome> {
       continue;
     }
     if (fresh.length === 0) {
+      await missNewest(round);
       await intake.take({ rows: [], transport: 'poll', move: { kind: 'unplaced', start } }, signal);
       return { kind: 'quiet', rows, through: askedAt };
     }
     const cursorAfter = shuffled ? null : next;
+    if (cursorAfter === null && !full) await missNewest(round);
     const mark = await storePage(round, page, { fresh, shuffled, cursorAfter, asked: cursor, start, account });
     rows += fresh.length;
     // Without a cursor, only a short page proves that all rows were read, whatever their order; more rows may follow a
@@ -152,10 +153,11 @@ async function storePage(
 }
 
 /**
- * Records a gap because pages that have no usable cursor, and that contain all rows, lack the newest row of the preceding
- * round: the labeler's database was reset.
+ * Must be called at the end of the pages, before the last one is stored. Records a gap if pages without a usable cursor
+ * lack the newest row of the preceding round: the labeler's database was reset.
  */
-async function missNewest({ source, ports }: Round, newest: UnplacedRow): Promise<void> {
+async function missNewest({ source, ports, newest }: Round): Promise<void> {
+  if (newest === null) return;
   ports.report.telemetry.quirk('tail_missing');
   await recordReset(source, ports, false);
   source.apply({ kind: 'newest_missed', newest });

@@ -64,7 +64,7 @@ export function weatherHoursFixture(options: HoursFixtureOptions): WeatherHours 
     origin: 'simulated',
     series: [
       {
-        endpoint: 'wss://jetstream.example/subscribe',
+        endpoint: 'wss://jetstream1.us-east.bsky.network/subscribe',
         wire: 'jetstream.legacy',
         published: true,
         through,

@@ -238,6 +238,17 @@ it('a refused fact draws nothing, and the page, the image and the file state tha
   expect(absent.text('/charts/events.csv')).toContain('source_unavailable');
 });
 
+it('the chart of the archive never names an origin that is not known', () => {
+  const originsOf = (facts: ReturnType<typeof served>) => {
+    const [month = ''] = facts.days.at(-1)?.day.match(/^\d{4}-\d\d/) ?? [];
+    const files = ['/charts/month-events.csv', `/months/${month}/events.csv`].map((path) => csvOf(facts.text(path)));
+    return [...new Set(files.flat().map((line) => line.at(-1)))];
+  };
+  expect(originsOf(served('storm'))).toEqual(['live']);
+  expect(originsOf(served('storm', { ...recent, origin: 'simulated' }, null))).toEqual(['simulated']);
+  expect(originsOf(served('storm', {}, null))).toEqual(['']);
+});
+
 it('a glance tells when the network was busiest and when it was not observed', () => {
   const storm = sectionOf(served('storm').text('/'), 'hours-weather');
   expect(storm).toMatch(/>busiest: \d+ Nov \d\d:00<\/text>/);

@@ -64,10 +64,13 @@ export function chartDocuments(common: HeaderList): [string, ChartResource][] {
   ];
 }
 
-/** A chart to be written to a file, with the object whose identity changes when the chart changes. */
+/**
+ * A chart to be written to a file, with the object whose identity changes when the chart changes. The origin is null if it
+ * is not known.
+ */
 type Found =
-  | { readonly mark: unknown; readonly origin: Origin; readonly make: () => PageChart }
-  | { readonly mark: unknown; readonly origin: Origin; readonly why: string; readonly code: ErrorCode };
+  | { readonly mark: unknown; readonly origin: Origin | null; readonly make: () => PageChart }
+  | { readonly mark: unknown; readonly origin: Origin | null; readonly why: string; readonly code: ErrorCode };
 
 function hourChart({ hours, outcomes }: ChartState, name: HourChartName): Found {
   switch (name) {
@@ -98,8 +101,8 @@ function archived(
   isLabels: boolean,
   chartOf: (charts: ArchiveCharts) => PageChart,
 ): Found {
-  const outcome = isLabels ? outcomes.labels : outcomes.conditions;
-  const origin = originOf(outcome);
+  const [outcome, other] = isLabels ? [outcomes.labels, outcomes.conditions] : [outcomes.conditions, outcomes.labels];
+  const origin = originOf(outcome) ?? originOf(other);
   if (isLabels && outcome.kind === 'refused') {
     return { mark: outcome.code, origin, why: 'The label overview is refused.', code: outcome.code };
   }
@@ -108,14 +111,14 @@ function archived(
   return { mark: charts.mark, origin, make: () => chartOf(charts) };
 }
 
-function originOf(outcome: FactOutcomes['labels']): Origin {
-  if (outcome.kind === 'refused') return outcome.origin ?? 'live';
+function originOf(outcome: FactOutcomes['labels']): Origin | null {
+  if (outcome.kind === 'refused') return outcome.origin ?? null;
   return outcome.representation.envelope.provenance.origin ?? 'live';
 }
 
 interface KeptFile {
   readonly mark: unknown;
-  readonly origin: Origin;
+  readonly origin: Origin | null;
   readonly body: Buffer;
   readonly replies: Map<Coding, Reply>;
 }
@@ -180,7 +183,7 @@ const chartTop = 54;
 const chartImageHeight = 240;
 
 /** Renders a chart as an SVG document, with the same shapes as on the page. `about` precedes its description. */
-export function chartImage(chart: PageChart, origin: Origin, about = ''): string {
+export function chartImage(chart: PageChart, origin: Origin | null, about = ''): string {
   const { series, title } = chart;
   const until = new Date(Math.min(series.through, series.bins.at(-1)?.end ?? series.through)).toISOString();
   const notes = [`until ${instantText(until)}`, ...(series.holes.length === 0 ? [] : ['hatched: not observed'])];
@@ -198,7 +201,7 @@ export function chartImage(chart: PageChart, origin: Origin, about = ''): string
 }
 
 /** Renders an image that states why the chart is not drawn. */
-function refusedImage(title: string, origin: Origin, why: string): string {
+function refusedImage(title: string, origin: Origin | null, why: string): string {
   return frame(title, origin, {
     description: `No chart is drawn. ${why}`,
     children: (
@@ -214,9 +217,10 @@ function refusedImage(title: string, origin: Origin, why: string): string {
 
 function frame(
   title: string,
-  origin: Origin,
+  known: Origin | null,
   { description, children }: { readonly description: string; readonly children: preact.ComponentChildren },
 ): string {
+  const origin = known ?? 'live';
   const name = `${networkNames[origin]}: ${title}`;
   return renderImage({
     width: chartWidth,

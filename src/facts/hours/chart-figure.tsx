@@ -148,7 +148,7 @@ function observedText({ end, observed, reason }: Bin, through: number): string {
  * Formats a chart as CSV with LF: one line per hour or day, with the exact values and an empty field for unknown ones.
  * Each line ends with the origin, because a file on its own must not be mistaken for an observation of the live network.
  */
-export function chartCsv({ series, columns }: PageChart, origin: Origin): string {
+export function chartCsv({ series, columns }: PageChart, origin: Origin | null): string {
   const name = (text: string): string => text.toLowerCase().replaceAll(' ', '_');
   const head = [
     ...['start', 'end', name(columns.value)],

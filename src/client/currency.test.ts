@@ -19,6 +19,10 @@ describe('the currency of a weather reading', () => {
     ['current', 0, { retrieved_at: at(3600), age_seconds: 120, freshness: fresh }],
     ['current', 0, { retrieved_at: 'yesterday', age_seconds: 120, freshness: fresh }],
     ['not_said', 0, { ...now, age_seconds: null, freshness: fresh }],
+    ['current', 0, { ...now, age_seconds: -300, freshness: fresh }],
+    ['not_said', 3600, { ...now, age_seconds: -300.5, freshness: fresh }],
+    ['not_said', 0, { ...now, age_seconds: 0, freshness: { ...fresh, age_seconds: -301 } }],
+    ['old', 0, { ...now, age_seconds: -301, freshness: { ...fresh, state: 'stale' } }],
   ] satisfies [string, number, AgedFact & { retrieved_at: string }][])(
     'is %s if the clock of the client has advanced by %d seconds since the arrival and the reading states %j',
     (currency, elapsed, value) => {

@@ -7,7 +7,7 @@ import type { WeatherFreshness } from './schemas.ts';
  * the artifact. Show a weather fact as current only if its currency is `current` or `partial`.
  */
 export const currencies = ['current', 'partial', 'old', 'unavailable', 'not_said'] as const;
-/** Currency of a weather fact. `not_said`: the artifact does not state its age or its limit. */
+/** Currency of a weather fact. `not_said`: the artifact does not state its age or its limit, or states a future time. */
 export type Currency = (typeof currencies)[number];
 
 /** Fields of a weather fact on which its currency depends. */
@@ -16,12 +16,16 @@ export interface AgedFact {
   readonly freshness: Pick<WeatherFreshness, 'state' | 'age_seconds' | 'max_age_seconds'>;
 }
 
+/** Minimum age in seconds. With a lower one, a clock is wrong, and the fact would stay current until that time has passed. */
+const minAge = -300;
+
 /** Returns the currency of a weather fact a number of seconds after the service sent it. */
 export function currencyAfter({ age_seconds: age, freshness }: AgedFact, seconds: number): Currency {
   const { state, age_seconds: ageThen, max_age_seconds: limit } = freshness;
   if (state === 'stale') return 'old';
   if (state === 'unavailable') return 'unavailable';
   if (age === null || ageThen === null || limit === null) return 'not_said';
+  if (age < minAge || ageThen < minAge) return 'not_said';
   return age + ageThen + seconds > limit ? 'old' : state;
 }
 

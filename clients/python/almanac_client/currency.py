@@ -9,8 +9,11 @@ if TYPE_CHECKING:
     from .schemas import WeatherConditionsEnvelope, WeatherMetricsEnvelope
 
 #: Currency of a weather fact. Show a weather fact as current only if its currency is ``current`` or ``partial``.
-#: ``not_said``: the artifact does not state its age or its limit.
+#: ``not_said``: the artifact does not state its age or its limit, or states a future time.
 Currency = Literal["current", "partial", "old", "unavailable", "not_said"]
+
+#: Minimum age in seconds. With a lower one, a clock is wrong, and the fact would stay current until that time has passed.
+MIN_AGE_SECONDS = -300.0
 
 #: Maximum time from ``retrieved_at`` to the arrival: a minute in the service, and one in a cache.
 MAX_DELIVERY_SECONDS = 120.0
@@ -35,6 +38,8 @@ def weather_currency(
         return "unavailable"
     age, age_then, limit = value["age_seconds"], freshness["age_seconds"], freshness["max_age_seconds"]
     if age is None or age_then is None or limit is None:
+        return "not_said"
+    if age < MIN_AGE_SECONDS or age_then < MIN_AGE_SECONDS:
         return "not_said"
     return "old" if age + age_then + _elapsed(reading, now) > limit else state
 

@@ -60,7 +60,7 @@ export function currencyOf(fact: AgedFact): Currency {
 export const notNow: Readonly<Record<Exclude<Currency, 'current' | 'partial'>, string>> = {
   old: 'The newest artifact is older than its instrument allows, so it does not describe the present.',
   unavailable: 'The instrument itself reports its newest data as unavailable.',
-  not_said: 'The newest artifact does not state its age, so it cannot be presented as current.',
+  not_said: 'The newest artifact states no age or a future time, so it cannot be presented as current.',
 };
 
 /** Returns true if a fact with this currency may be shown as current. */

@@ -16,16 +16,13 @@ export interface AgedFact {
   readonly freshness: Pick<WeatherFreshness, 'state' | 'age_seconds' | 'max_age_seconds'>;
 }
 
-/** Minimum age in seconds. With a lower one, a clock is wrong, and the fact would stay current until that time has passed. */
-const minAge = -300;
-
 /** Returns the currency of a weather fact a number of seconds after the service sent it. */
 export function currencyAfter({ age_seconds: age, freshness }: AgedFact, seconds: number): Currency {
   const { state, age_seconds: ageThen, max_age_seconds: limit } = freshness;
   if (state === 'stale') return 'old';
-  if (state === 'unavailable') return 'unavailable';
-  if (age === null || ageThen === null || limit === null) return 'not_said';
-  if (age < minAge || ageThen < minAge) return 'not_said';
+  if (state === 'unavailable') return state;
+  // With a time that is further in the future, a clock is wrong, and the fact would stay current until that time.
+  if (age === null || ageThen === null || limit === null || Math.min(age, ageThen) < -300) return 'not_said';
   return age + ageThen + seconds > limit ? 'old' : state;
 }
 
@@ -58,7 +55,6 @@ export function currentAge(
 
 /** Returns the seconds from `retrieved_at` to `now`. The time until the arrival counts up to `maxDeliveryMs`. */
 function elapsedSeconds({ value, receivedAt }: AgedReading<unknown>, now: number): number {
-  const held = Math.max(0, now - receivedAt);
   const delivery = receivedAt - Date.parse(value.retrieved_at);
-  return (held + Math.min(maxDeliveryMs, Math.max(0, delivery) || 0)) / 1000;
+  return (Math.max(0, now - receivedAt) + Math.min(maxDeliveryMs, Math.max(0, delivery) || 0)) / 1000;
 }

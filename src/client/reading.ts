@@ -27,7 +27,9 @@ export interface Kept<E> {
   readonly etag: string | null;
   readonly receivedAt: number;
   readonly confirmedAt: number;
-  /** Time in milliseconds after `confirmedAt` during which the client sends no request. */
+  /** Time of the last confirmation on a monotonic clock, in milliseconds: this client's clock may be set back. */
+  readonly tick: number;
+  /** Time in milliseconds after the last confirmation during which the client sends no request. */
   readonly maxAgeMs: number;
   /** Time in milliseconds for which caches may keep the body, according to the last confirmation. */
   readonly lifetimeMs: number;

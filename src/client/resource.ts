@@ -36,7 +36,7 @@ export function createResource<E extends Identified>(options: ResourceOptions) {
     const at = now();
     const { headers, status } = answer;
     const lifetimeMs = cacheLifetimeMs(headers);
-    const lives = { confirmedAt: at, maxAgeMs: maxAgeMs(headers), lifetimeMs };
+    const lives = { confirmedAt: at, tick: performance.now(), maxAgeMs: maxAgeMs(headers), lifetimeMs };
     if (status === 304 && kept) {
       const confirmed: Kept<E> = { ...kept, ...lives };
       const staleness = judge.staleness(kept.value, headers, lifetimeMs, at);
@@ -76,7 +76,14 @@ export function createResource<E extends Identified>(options: ResourceOptions) {
     signal?.throwIfAborted();
     if (pause && within(pause.since, pause.spanMs, now())) throw pause.error;
     const at = now();
-    if (kept && within(kept.confirmedAt, kept.maxAgeMs, at) && isCurrent(kept, at)) return readingOf(kept, 'kept');
+    // The clock may be set back.
+    if (
+      kept &&
+      within(kept.confirmedAt, kept.maxAgeMs, at) &&
+      performance.now() - kept.tick < kept.maxAgeMs &&
+      isCurrent(kept, at)
+    )
+      return readingOf(kept, 'kept');
     return ask(signal);
   };
 }

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createFactsClient, FactsError, StaleCacheError } from './index.ts';
 
 const noon = Date.UTC(2026, 10, 20, 12);
@@ -211,6 +211,22 @@ describe('a wrong clock of the client', () => {
     advance(61);
     serve();
     expect(await outcome()).toEqual(['fetched']);
+  });
+
+  it('that is set back does not make a kept response new', async () => {
+    let ticks = 0;
+    const spy = vi.spyOn(performance, 'now').mockImplementation(() => ticks);
+    onTestFinished(() => spy.mockRestore());
+    const { serve, outcome, refuse, advance } = scene();
+    serve();
+    expect(await outcome()).toEqual(['fetched']);
+    refuse();
+    advance(30);
+    ticks = 59_999;
+    expect(await outcome()).toEqual(['kept']);
+    // An hour has passed, and the clock shows half a minute.
+    ticks = 3_600_000;
+    expect(await outcome()).toEqual(['source_held']);
   });
 
   it('of less than a minute is tolerated', async () => {

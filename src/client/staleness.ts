@@ -61,7 +61,7 @@ export class ServiceClock {
 export class ReceiptJudge {
   readonly #clock: ServiceClock;
   readonly #hasBound: boolean;
-  #refusedAt = Number.NEGATIVE_INFINITY;
+  #refusedAt = 0;
 
   /**
    * `hasBound` is true if the service refuses the fact once its artifact exceeds the limits in `freshness`, as for facts
@@ -80,8 +80,7 @@ export class ReceiptJudge {
     const clock = this.#clock;
     const date = Date.parse(headers.get('date') ?? '');
     // Some caches state the age 0 in responses that they pass on without storing them.
-    const isDirect =
-      /\bno-store\b/i.test(headers.get('cache-control') ?? '') && /^0*$/.test(headers.get('age')?.trim() ?? '');
+    const isDirect = /\bno-store\b/i.test(headers.get('cache-control') ?? '') && Number(headers.get('age')) === 0;
     if (Number.isNaN(date) || !isDirect) return;
     clock.told = { aheadMs: now - date, at: now };
     // A `Date` is in whole seconds: a response that arrived earlier may have been built later in the same second.

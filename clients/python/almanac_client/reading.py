@@ -2,6 +2,7 @@
 
 import json
 import re
+import time
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from typing import Any, Generic, Literal, Mapping, Optional, TypeVar
@@ -39,10 +40,16 @@ class Kept(Generic[E]):
     etag: Optional[str]
     received_at: float
     confirmed_at: float
-    #: Time in seconds after ``confirmed_at`` during which the client sends no request.
+    #: Time of the last confirmation on a monotonic clock, in seconds: this client's clock may be set back.
+    tick: float
+    #: Time in seconds after the last confirmation during which the client sends no request.
     max_age: float
     #: Time in seconds for which caches may keep the body, according to the last confirmation.
     lifetime: float
+
+    def is_usable(self, now: float) -> bool:
+        """Returns True while the client sends no request."""
+        return within(self.confirmed_at, self.max_age, now) and within(self.tick, self.max_age, time.monotonic())
 
     def reading(self, via: Via) -> "Reading[E]":
         """Returns the reading with its origin."""

@@ -2,6 +2,7 @@
 
 import json
 import threading
+import time
 from concurrent.futures import Future
 from typing import Any, Callable, Dict, Generic, Mapping, NoReturn, Optional, Tuple, TypeVar, Union, cast
 
@@ -55,7 +56,7 @@ class Resource(Generic[E]):
                 # Clear the traceback, because each `raise` of the same error would extend it.
                 raise self._pause[0].with_traceback(None)
             kept = self._kept
-            if kept is not None and within(kept.confirmed_at, kept.max_age, now) and not self._staleness(kept, None, now):
+            if kept is not None and kept.is_usable(now) and not self._staleness(kept, None, now):
                 return kept.reading("kept")
             pending, mine = self._pending, self._pending is None
             if pending is None:
@@ -98,11 +99,11 @@ class Resource(Generic[E]):
         return self._clock.staleness(cast(Mapping[str, Any], kept.value), headers, terms, at)
 
     def _accepted(self, response: Response) -> Reading[E]:
-        at = self._now()
+        at, tick = self._now(), time.monotonic()
         max_age, lifetime = max_age_seconds(response.headers), cache_lifetime_seconds(response.headers)
         kept = self._kept
         if response.status == 304 and kept is not None:
-            confirmed = Kept(kept.value, kept.etag, kept.received_at, at, max_age, lifetime)
+            confirmed = Kept(kept.value, kept.etag, kept.received_at, at, tick, max_age, lifetime)
             staleness = self._staleness(confirmed, response.headers, at)
             # Drop an expired reading, so that a cache cannot confirm it again.
             self._kept = confirmed if staleness is None else None
@@ -112,7 +113,7 @@ class Resource(Generic[E]):
         if response.status != 200:
             self._refuse(response, at)
         value = self._parsed(response)
-        following = Kept(cast(E, value), validator(response.headers), at, at, max_age, lifetime)
+        following = Kept(cast(E, value), validator(response.headers), at, at, tick, max_age, lifetime)
         staleness = self._staleness(following, response.headers, at)
         if kept is not None and supersedes(kept, value, at) and self._staleness(kept, None, at) is None:
             return kept.reading("kept_newer")

@@ -5,6 +5,7 @@ from datetime import datetime, timezone
 from email.utils import format_datetime
 from typing import Any, Dict, List, Mapping, Optional, Tuple
 from unittest import TestCase
+from unittest.mock import patch
 
 from almanac_client import ClientError, FactsClient, FactsError, Response, StaleCacheError
 
@@ -152,6 +153,20 @@ class WrongClock(TestCase):
         self.assertEqual(("expired", None), scene.outcome())
         scene.serve()
         self.assertEqual("fetched", scene.outcome()[0])
+
+    def test_a_clock_that_is_set_back_does_not_make_a_kept_response_new(self) -> None:
+        scene = Scene()
+        with patch("time.monotonic", lambda: ticks):
+            ticks = 0.0
+            scene.serve()
+            self.assertEqual("fetched", scene.outcome()[0])
+            scene.refuse()
+            scene.advance(30)
+            ticks = 59.999
+            self.assertEqual("kept", scene.outcome()[0])
+            # An hour has passed, and the clock shows half a minute.
+            ticks = 3600.0
+            self.assertEqual("source_held", scene.outcome()[0])
 
     def test_a_clock_that_is_corrected_does_not_make_new_responses_old(self) -> None:
         scene = Scene(ahead=-3600)

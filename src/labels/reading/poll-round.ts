@@ -164,9 +164,8 @@ async function missNewest({ source, ports, newest }: Round): Promise<void> {
 }
 
 /** Returns the row with the latest authored time, or the last row if no row has a time. */
-function newestOf(labels: readonly unknown[]): unknown {
-  return labels.reduce((newest, row) => ((authoredOf(row) ?? 0) >= (authoredOf(newest) ?? 0) ? row : newest));
-}
+const newestOf = (labels: readonly unknown[]): unknown =>
+  labels.reduce((newest, row) => ((authoredOf(row) ?? 0) >= (authoredOf(newest) ?? 0) ? row : newest));
 
 /** Opens the account of a page whose other rows are known, and closes it if no row is new. */
 function accountOf({ source, ports }: Round, { labels }: LabelPage, fresh: readonly unknown[]): DeliveryAccount {

@@ -76,16 +76,14 @@ export function createResource<E extends Identified>(options: ResourceOptions) {
     signal?.throwIfAborted();
     if (pause && within(pause.since, pause.spanMs, now())) throw pause.error;
     const at = now();
-    // The clock may be set back.
-    if (
-      kept &&
-      within(kept.confirmedAt, kept.maxAgeMs, at) &&
-      performance.now() - kept.tick < kept.maxAgeMs &&
-      isCurrent(kept, at)
-    )
-      return readingOf(kept, 'kept');
+    if (kept && isFresh(kept, at) && isCurrent(kept, at)) return readingOf(kept, 'kept');
     return ask(signal);
   };
+}
+
+/** Returns true while no request is sent for a response. A monotonic clock counts too, because `at` may be set back. */
+function isFresh({ confirmedAt, tick, maxAgeMs: span }: Kept<unknown>, at: number): boolean {
+  return within(confirmedAt, span, at) && performance.now() - tick < span;
 }
 
 function readingOf<E>({ value, receivedAt, confirmedAt }: Kept<E>, via: Reading<E>['via']): Reading<E> {

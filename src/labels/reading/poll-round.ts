@@ -45,7 +45,8 @@ export async function pollRound(
   const shown = micros(ports.time.clock() - ports.time.timings.resumeMs * 1000);
   try {
     const { newest } = source.progress;
-    const outcome = await readRound({ source, intake, ports, memory, signal, rowBytes: 0, newest }, before);
+    const round: Round = { source, intake, ports, memory, signal, rowBytes: 0, newest };
+    const outcome = (await checkFormer(round)) ?? (await readRound(round, before));
     if (outcome.kind === 'quiet') await intake.applyInTurn({ kind: 'holes_closed', through: shown });
     return outcome;
   } finally {
@@ -55,8 +56,6 @@ export async function pollRound(
 
 async function readRound(round: Round, before: Unread): Promise<RoundOutcome> {
   const { source, intake, ports, memory, signal } = round;
-  const other = await checkFormer(round);
-  if (other !== null) return other;
   const found = source.position.cursor === null ? await findStart(round) : null;
   if (found?.kind === 'fault') return found;
   const start = found?.cursor ?? source.position.cursor ?? 0;
@@ -95,13 +94,12 @@ async function readRound(round: Round, before: Unread): Promise<RoundOutcome> {
       cursor = next;
       continue;
     }
+    const cursorAfter = shuffled ? null : next;
+    if (fresh.length === 0 || (cursorAfter === null && !full)) await missNewest(round);
     if (fresh.length === 0) {
-      await missNewest(round);
       await intake.take({ rows: [], transport: 'poll', move: { kind: 'unplaced', start } }, signal);
       return { kind: 'quiet', rows, through: askedAt };
     }
-    const cursorAfter = shuffled ? null : next;
-    if (cursorAfter === null && !full) await missNewest(round);
     const mark = await storePage(round, page, { fresh, shuffled, cursorAfter, asked: cursor, start, account });
     rows += fresh.length;
     // Without a cursor, only a short page proves that all rows were read, whatever their order; more rows may follow a

@@ -70,8 +70,14 @@ describe('the first frame of a resumed stream', () => {
   test('yields only the rows after the last row that was read', () => {
     expect(newRowsOf({ seq: 5, tail: mark }, 5, [last])).toEqual([]);
     expect(newRowsOf({ seq: 5, tail: mark }, 7, [last, other])).toEqual([other]);
+    expect(newRowsOf({ seq: 5, tail: mark }, 5, [row('more'), last])).toEqual([]);
     expect(newRowsOf({ seq: 5, tail: null }, 5, [])).toEqual([]);
     expect(newRowsOf({ seq: 5, tail: fingerprintIn(mark) }, 5, [last])).toEqual([]);
+  });
+
+  test('yields all other rows if its number is later, because their order in the frame proves nothing', () => {
+    const more = row('more');
+    expect(newRowsOf({ seq: 5, tail: mark }, 7, [more, last, other])).toEqual([more, other]);
   });
 
   test('yields a replacement of the last row, with a later number, as a new row', () => {

@@ -74,9 +74,11 @@ export function newRowsOf(last: LastFrame, seq: number, labels: readonly unknown
   if (last.tail === null && seq === last.seq && labels.length === 0) return [];
   if (last.tail !== null && seq >= last.seq) {
     // The labeler may divide rows into frames differently after a reconnect, so the last row may be anywhere in the
-    // frame; the rows after it are new.
-    const at = labels.map(fingerprint).lastIndexOf(fingerprintIn(last.tail));
-    if (at !== -1) return labels.slice(at + 1);
+    // frame. All other rows of a later frame may be new; those before the last row of the same frame are known.
+    const prints = labels.map(fingerprint);
+    const known = fingerprintIn(last.tail);
+    const at = prints.lastIndexOf(known);
+    if (at !== -1) return labels.filter((_, place) => (seq === last.seq ? place > at : prints[place] !== known));
     if (seq > last.seq && isReplaced(last.tail, labels)) return labels;
   }
   return last.tail !== null && seq === last.seq && labels.length === 1 ? 'another' : 'missing';

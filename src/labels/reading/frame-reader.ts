@@ -254,6 +254,8 @@ export class FrameReader {
       if (fresh === 'reset') return { kind: 'reset' };
       account.settle('known', frame.labels.length - fresh.length);
       rows.push(...fresh);
+      // Other rows of a frame with a known row may be known too.
+      again ||= fresh.length > 0 && fresh.length < frame.labels.length;
       const known: LastFrame | null = last ?? lastFrame(this.#source.progress);
       const before = known?.seq ?? -1;
       if (frame.seq < before) {

@@ -69,6 +69,16 @@ it('the status reports an unreachable network and its cause after a short delay'
   expect(texts({ now: start + 6_000 }).network).toMatch(/no response yet/);
 });
 
+it('the status names no condition once the weather artifact is older than its instrument allows', () => {
+  const weather = weatherReading('wss://jetstream.example.com/subscribe');
+  const { summary } = weather.artifact as { summary: WeatherSummary };
+  const written = Date.parse(String(summary.generated_at));
+  const limit = (summary.freshness.max_age_seconds ?? 0) - (summary.freshness.age_seconds ?? 0);
+  const textAt = (seconds: number) => texts({ weather, now: written + seconds * 1000 }).weather;
+  expect(textAt(limit)).toMatch(/99\.7 % of the last 24 h observed, active/);
+  expect(textAt(limit + 3_600)).toMatch(/; the last artifact is 6\d min old: not current$/);
+});
+
 it('the status does not report an unreachable network while one of its parts responds', () => {
   const report = reportOf({ connected: true, cause: null, lagSeconds: 0.4 });
   expect(texts({ now: start + 60_000, report })).toMatchObject({

@@ -2,6 +2,7 @@ import type { RecentOverview } from '../../artifact/overview.ts';
 import type { Reading } from '../../artifact/reading.ts';
 import type { LabelArtifact, WeatherArtifact } from '../../artifact/recognise.ts';
 import type { WeatherSummary } from '../../artifact/weather-summary.ts';
+import { currencyAfter } from '../../client/currency.ts';
 import { parseTimestamp } from '../../contract/timestamp.ts';
 import { agreeing } from '../../web/format.ts';
 import { describeTried, type TriedHost } from '../doctor/finding.ts';
@@ -108,15 +109,19 @@ function weatherLine(observed: Observed): StatusLine {
   const hosts = endpoints.map((endpoint, place) =>
     describeHost(observed, { endpoint, place, published: summary?.source.endpoint }),
   );
+  const age = secondsSince(summary?.generated_at, now);
+  const isOld = summary !== null && hasBecomeOld(summary, age);
   const seen =
     summary === null || summary.window.observed_seconds === 0
       ? 'nothing observed yet'
-      : `${percent(summary.window.coverage_ratio)} of the last 24 h observed, ${conditionOf(summary)}`;
+      : isOld
+        ? `the last artifact is ${duration(age ?? 0)} old: not current`
+        : `${percent(summary.window.coverage_ratio)} of the last 24 h observed, ${conditionOf(summary)}`;
   const connections = endpoints.map((_, place) => describeConnection(report?.hosts[place] ?? null, now - startedAt));
   return {
     name: 'weather',
     text: `${hosts.join('; ')}; ${seen}`,
-    news: `${connections.join()} ${summary?.source.endpoint ?? ''} ${summary?.conditions.state ?? ''}`,
+    news: `${connections.join()} ${summary?.source.endpoint ?? ''} ${summary?.conditions.state ?? ''} ${isOld}`,
   };
 }
 
@@ -180,6 +185,11 @@ const causes: Readonly<Record<string, string>> = {
 
 function describeCause(cause: string | null): string {
   return cause === null ? 'no response yet' : (causes[cause] ?? cause.replaceAll('_', ' '));
+}
+
+/** Returns true if the artifact was current when it was written, but is now older than its instrument allows. */
+function hasBecomeOld({ freshness }: WeatherSummary, age: number | null): boolean {
+  return freshness.state !== 'stale' && currencyAfter({ age_seconds: age, freshness }, 0) === 'old';
 }
 
 function conditionOf({ conditions, freshness }: WeatherSummary): string {

@@ -4,8 +4,7 @@ import { labelerPaths } from '../contract/labelers.ts';
 import { errorReply, type HeaderList, jsonType, type Reply, withBody } from '../http/reply.ts';
 import { type AssetFile, assetFile, assetMadeOf } from '../http/representation/asset-file.ts';
 import { type Coding, matchesEntityTag } from '../http/representation/negotiation.ts';
-import { renderPage } from '../web/document.tsx';
-import { compactStyles } from '../web/style-sheet.ts';
+import { compactStyles, renderPage } from '../web/document.tsx';
 import { type ReferenceAddresses, reference, referenceDocuments } from './reference/reference.tsx';
 
 /** Documents that are served besides the facts: the OpenAPI files, the API reference, pages, and their assets. */

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { packageRoot } from '../main/command.ts';
-import { compactStyles } from './style-sheet.ts';
+import { compactStyles } from './document.tsx';
 
 const compact = (css: string): string => String(compactStyles(Buffer.from(css)));
 

@@ -19,7 +19,7 @@ import { resolveHandle } from '../../network/identity/resolve-handle.ts';
 import { errorFields, type Log } from '../../ops/log.ts';
 import type { Values } from '../../ops/setting.ts';
 import { parseStoreUrl } from '../../store/open.ts';
-import { compactStyles } from '../../web/style-sheet.ts';
+import { compactStyles } from '../../web/document.tsx';
 import { packageRoot } from '../command.ts';
 import { basePath, graceMs, listenOn } from '../serve.ts';
 import {

@@ -57,15 +57,15 @@ export function within(since: number, spanMs: number, now: number): boolean {
 export function supersedes<E extends Identified>(kept: Kept<E>, next: E, now: number): boolean {
   const before = instantOf(kept.value);
   const after = instantOf(next);
-  if (before === null || after === null || before <= after) return false;
+  // A comparison with an unknown time is false.
+  if (!(before > after)) return false;
   // A `generated_at` ahead of the service's clock does not prove that the cached reading is newer.
   if ((kept.value.age_seconds ?? 0) < 0) return false;
   return seriesOf(kept.value) === seriesOf(next) && within(kept.confirmedAt, supersedeMs, now);
 }
 
-function instantOf({ generated_at }: Identified): number | null {
-  const at = typeof generated_at === 'string' ? Date.parse(generated_at) : Number.NaN;
-  return Number.isNaN(at) ? null : at;
+function instantOf({ generated_at }: Identified): number {
+  return typeof generated_at === 'string' ? Date.parse(generated_at) : Number.NaN;
 }
 
 /** Returns a key of the fact's producer and input. Times of facts with different keys cannot be compared. */

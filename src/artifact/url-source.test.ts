@@ -40,6 +40,7 @@ function at(options: { maxBytes?: number; timeoutMs?: number; graceMs?: number; 
     userAgent: 'Almanac/test',
     url: new URL(options.url ?? `http://127.0.0.1:${port}/labels.json`),
     recognise,
+    isHeld: (artifact) => (artifact as { hold?: boolean }).hold === true,
     maxBytes: options.maxBytes ?? 1000,
     pollMs: 5,
     timeoutMs: options.timeoutMs ?? patienceMs,
@@ -111,6 +112,31 @@ it('an unreachable artifact keeps its last reading during the grace period and i
   answer = (_request, response) => response.writeHead(200).end('{"n":3}');
   await polled();
   expect(source.read()).toMatchObject({ artifact: { n: 3 } });
+});
+
+it('a copy from before a hold, as from a node that lags, is not read for a quarter of an hour; any other older copy is', async () => {
+  const earlier = 'Fri, 20 Nov 2026 11:58:59 GMT';
+  const send = (body: string, modifiedAt: string) => {
+    answer = (_request, response) => response.writeHead(200, { 'Last-Modified': modifiedAt }).end(body);
+  };
+  send('{"n":1}', modified);
+  await at().start();
+  send('{"n":2}', earlier);
+  await polled();
+  expect(source.read()).toMatchObject({ artifact: { n: 2 } });
+  send('{"hold":true}', modified);
+  await polled();
+  send('{"n":3}', earlier);
+  now += 15 * 60_000 - 1;
+  await polled();
+  expect(source.read()).toMatchObject({ artifact: { hold: true } });
+  send('{"n":4}', 'Fri, 20 Nov 2026 12:00:00 GMT');
+  await polled();
+  expect(source.read()).toMatchObject({ artifact: { n: 4 } });
+  send('{"n":5}', earlier);
+  now += 1;
+  await polled();
+  expect(source.read()).toMatchObject({ artifact: { n: 5 } });
 });
 
 it('a hanging poll does not extend the grace period', async () => {

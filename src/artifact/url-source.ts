@@ -13,6 +13,8 @@ interface UrlSourceOptions<A> {
   /** `User-Agent` of every request. */
   readonly userAgent: string;
   readonly recognise: Recogniser<A>;
+  /** Returns true if the instrument's operator holds the artifact back; absent for artifacts without a hold. */
+  readonly isHeld?: (artifact: A) => boolean;
   readonly maxBytes: number;
   readonly pollMs: number;
   /** Timeout of a whole response, in milliseconds. */
@@ -28,6 +30,9 @@ interface UrlSourceOptions<A> {
   readonly clock: () => number;
   readonly observe?: ReadingObserver<A>;
 }
+
+/** Time after the last held copy for which copies from before the hold are not read, in milliseconds. */
+const holdMs = 15 * 60_000;
 
 /** Result of one conditional request for an artifact. */
 export type ArtifactResponse =
@@ -53,6 +58,8 @@ class UrlSource<A> {
   #bytes: Buffer | null = null;
   #validators: Headers | null = null;
   #lastAnswerAt = Number.NEGATIVE_INFINITY;
+  /** Modification time of the last held artifact, and the time at which it arrived last; null before the first one. */
+  #hold: { readonly modifiedAt: number; readonly at: number } | null = null;
   readonly #poller: Poller;
 
   constructor(options: UrlSourceOptions<A>) {
@@ -94,6 +101,7 @@ class UrlSource<A> {
     if (answer.kind !== 'unreachable') this.#lastAnswerAt = clock();
     switch (answer.kind) {
       case 'unchanged':
+        this.#noteHold(this.#reading);
         break;
       case 'gone':
         this.#forget({ kind: 'missing', why: 'the server responds that the artifact does not exist' });
@@ -112,11 +120,30 @@ class UrlSource<A> {
 
   #take({ bytes, modifiedAt, validators }: Extract<ArtifactResponse, { kind: 'bytes' }>): void {
     const { clock, recognise } = this.#options;
+    // A node that lags sends a copy from before a hold, which would show what is held.
+    if (this.#isBeforeHold(modifiedAt)) return;
     this.#validators = validators;
     const isSame = this.#bytes?.equals(bytes) ?? false;
-    if (isSame && (modifiedAt === null || modified(this.#reading) === modifiedAt)) return;
+    const isKnown = isSame && (modifiedAt === null || modified(this.#reading) === modifiedAt);
+    const reading = isKnown ? this.#reading : decodeArtifact(bytes, modifiedAt ?? clock(), recognise);
+    this.#noteHold(reading);
+    if (isKnown) return;
     this.#bytes = bytes;
-    this.#become(decodeArtifact(bytes, modifiedAt ?? clock(), recognise));
+    this.#become(reading);
+  }
+
+  #noteHold(reading: Reading<A>): void {
+    const { clock, isHeld } = this.#options;
+    if (reading.kind === 'readable' && isHeld?.(reading.artifact))
+      this.#hold = { modifiedAt: reading.modifiedAt, at: clock() };
+  }
+
+  /** Returns true for a copy from before a hold. One that still arrives after `holdMs` was put there deliberately. */
+  #isBeforeHold(modifiedAt: number | null): boolean {
+    const hold = this.#hold;
+    return (
+      hold !== null && modifiedAt !== null && modifiedAt < hold.modifiedAt && this.#options.clock() - hold.at < holdMs
+    );
   }
 
   #forget(next: Reading<A>): void {

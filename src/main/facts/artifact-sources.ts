@@ -47,7 +47,12 @@ export function artifactSources(
   { log, clock, observed }: SourceContext,
 ): { labels: ArtifactSource<LabelArtifact>; weather: ArtifactSource<WeatherArtifact> } {
   const folder = usableFolder(settings);
-  const source = <A>(instrument: 'labels' | 'weather', place: string | null, recognise: Recogniser<A>) => {
+  const source = <A>(
+    instrument: 'labels' | 'weather',
+    place: string | null,
+    recognise: Recogniser<A>,
+    isHeld: (artifact: A) => boolean = () => false,
+  ) => {
     const observe = (reading: Reading<A>): void => {
       logReading(instrument, reading, log);
       observed?.(instrument, reading);
@@ -57,6 +62,7 @@ export function artifactSources(
     if (url) {
       return urlSource({
         ...common,
+        isHeld,
         url,
         userAgent: userAgentFor(settings),
         pollMs: settings.pollSeconds * 1000,
@@ -71,9 +77,13 @@ export function artifactSources(
     });
   };
   return {
-    labels: source('labels', settings.labelsArtifact, recogniseLabels),
+    labels: source('labels', settings.labelsArtifact, recogniseLabels, isHeld),
     weather: source('weather', settings.weatherArtifact, recogniseWeather),
   };
+}
+
+function isHeld(artifact: LabelArtifact): boolean {
+  return artifact.schema === 'labels.recent-overview.v1' && artifact.overview.hold === true;
 }
 
 /**

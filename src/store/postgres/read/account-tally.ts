@@ -96,11 +96,14 @@ class Counting {
   /** Returns the stored groups of the days that begin in the interval. Omits days with more than `maxGroups` groups. */
   async #stored(): Promise<Map<number, Group[]>> {
     const { start, end } = this.#query;
+    const first = Math.ceil(start / dayLength);
+    // The index begins with the day, so a range of days would read the groups of all accounts.
+    const days = Array.from({ length: Math.max(0, dayOf(end - 1) - first + 1) }, (_, at) => first + at);
     const rows = await this.#queries.rows<Group>(
       `SELECT g.day, s.did, g.val, g.target, g.applied, g.removed FROM
        (SELECT *, count(*) OVER (PARTITION BY day) AS groups FROM account_group
-        WHERE day >= $2 AND day <= $3 AND subject = $1) g JOIN source s ON s.id = g.source WHERE groups <= ${maxGroups}`,
-      [this.#subject, Math.ceil(start / dayLength), dayOf(end - 1)],
+        WHERE day = ANY ($2::int[]) AND subject = $1) g JOIN source s ON s.id = g.source WHERE groups <= ${maxGroups}`,
+      [this.#subject, days],
     );
     return Map.groupBy(rows, ({ day }) => day);
   }

@@ -64,7 +64,7 @@ export function weatherHoursFixture(options: HoursFixtureOptions): WeatherHours 
     origin: 'simulated',
     series: [
       {
-        endpoint: 'wss://jetstream1.us-east.bsky.network/subscribe',
+        endpoint: 'wss://jetstream.example/subscribe',
         wire: 'jetstream.legacy',
         published: true,
         through,

@@ -203,22 +203,6 @@ test('the usual range is drawn and compared with the last whole hour', () => {
 });
 
 describe('no chart is drawn and the page states why', () => {
-  it.each([{ endpoint: 'wss://second.example/subscribe' }, { wire: 'jetstream.subscribeEvents' }])(
-    'if the facts of the weather are of another host or protocol than its file (%j)',
-    (changes) => {
-      const facts = served();
-      expect(facts.get('/charts/events.csv').status).toBe(200);
-      const { source } = fixture('weather');
-      const weather = { ...fixture('weather'), source: { ...(source as object), ...changes } };
-      facts.set('weather', Buffer.from(JSON.stringify(weather)));
-      const section = sectionOf(facts.text('/'), 'hours-weather');
-      expect(section).toContain('is of another host or protocol than the facts.');
-      expect(section).not.toMatch(/<svg|<table/);
-      expect(facts.get('/charts/events.csv').status).toBe(503);
-      expect(facts.get('/charts/labels.csv').status).toBe(200);
-    },
-  );
-
   const stale = new Date(generatedAt - hourMs).toISOString();
   it.each([
     [

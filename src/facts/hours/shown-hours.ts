@@ -45,7 +45,7 @@ const maxLagMs = 15 * 60_000;
 
 /**
  * Creates a function that returns the charts of the hours files. Nothing is drawn if the fact of the instrument is
- * refused, or if the file is absent, invalid, held, or of another network, host or time than the fact.
+ * refused, or if the file is absent, invalid, held, of another network or of another time than the fact.
  */
 export function hoursCharts({ weather, labels }: HoursSources) {
   const weatherOf = oncePer(drawnWeather);
@@ -58,12 +58,11 @@ export function hoursCharts({ weather, labels }: HoursSources) {
     readonly conditions: Outcome;
     readonly labels: Outcome;
   }): HoursCharts => {
-    const weatherReading = weather?.read();
-    const weatherWhy = refusedWhy(conditions, weatherReading) ?? otherHostWhy(conditions, weatherReading);
+    const weatherWhy = refusedWhy(conditions, weather?.read());
     const labelsReading = labels?.read();
     const labelsWhy = refusedWhy(overview, labelsReading) ?? heldWhy(overview, labelsReading);
     return {
-      weather: weatherWhy === null ? weatherOf(artifactOf(weatherReading)) : refusal(weatherWhy),
+      weather: weatherWhy === null ? weatherOf(artifactOf(weather?.read())) : refusal(weatherWhy),
       labels: labelsWhy === null ? labelsOf(artifactOf(labelsReading)) : refusal(labelsWhy),
     };
   };
@@ -101,18 +100,6 @@ function refusedWhy(outcome: Outcome, reading: Reading<HoursFile> | undefined): 
   // A comparison with an unknown time is false, and then nothing is drawn.
   if (Math.abs(factAt - Date.parse(artifact.generated_at)) <= maxLagMs) return null;
   return 'The file with the counts of each hour was not written at the time of the facts.';
-}
-
-/** After the instrument has begun to publish another host, the summary and the hours file differ for a moment. */
-function otherHostWhy(outcome: Outcome, reading: Reading<WeatherHours> | undefined): string | null {
-  if (outcome.kind === 'refused' || reading?.kind !== 'readable') return null;
-  const { provenance } = outcome.representation.envelope;
-  const published = reading.artifact.series.find((one) => one.published);
-  if (!published || !('source_endpoint' in provenance)) return null;
-  const isSameWire = !('wire' in provenance) || provenance.wire === published.wire;
-  return provenance.source_endpoint === published.endpoint && isSameWire
-    ? null
-    : 'The file with the counts of each hour is of another host or protocol than the facts.';
 }
 
 function heldWhy(outcome: Outcome, reading: Reading<LabelsHours> | undefined): string | null {

@@ -127,6 +127,8 @@ it('a copy from before a hold, as from a node that lags, is not read for a quart
   send('{"hold":true}', modified);
   await polled();
   send('{"n":3}', earlier);
+  // The held copy has arrived for the last time before the clock moves on.
+  await polled();
   now += 15 * 60_000 - 1;
   await polled();
   expect(source.read()).toMatchObject({ artifact: { hold: true } });

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { quickTimings } from '../../../harness/labels/label-station.ts';
 import { newSource, type OwnPorts, scriptedPorts } from '../../../harness/labels/reader-ports.ts';
 import { answered, asked, failed } from '../../../harness/labels/reading-events.ts';
 import { modelRun } from '../../../harness/model/run.ts';
@@ -177,6 +178,8 @@ test('rows that waited for over 90 seconds, and rows of pages that a live stream
       names.push(positions.map(({ endpoint }) => endpoint));
       return Promise.resolve(live.push(...observations.map((observation) => observation.live)));
     },
+    // Two poll intervals are longer than this test takes, and shorter than the time before the stream.
+    timings: { ...quickTimings, pollMs: 120_000 },
   });
   const ago = (seconds: number) => micros(ports.time.clock() - seconds * second);
   const take = (val: string, waited?: number) => {

@@ -118,18 +118,16 @@ export class Denials {
     // Stop reading denied labelers immediately, even if the gap cannot be written. Read allowed labelers only after
     // their gap is written and the requests to remove their rows are known.
     for (const labeler of changed) if (labeler.denied) this.#options.changed(labeler);
-    await this.#beforeAllowed(wereDenied, before).finally(() => {
+    const allowed = wereDenied.filter(({ denied }) => !denied);
+    await this.#beforeAllowed(allowed, before).finally(() => {
       for (const labeler of changed) if (!labeler.denied) this.#options.changed(labeler);
     });
     await this.#record(changed.filter(({ denied }) => denied));
   }
 
-  async #beforeAllowed(wereDenied: readonly KnownLabeler[], before: DenyList): Promise<void> {
-    if (wereDenied.some(({ denied }) => !denied)) await this.#options.purges.load();
-    await this.#record(
-      wereDenied.filter(({ denied }) => !denied),
-      before,
-    );
+  async #beforeAllowed(allowed: readonly KnownLabeler[], before: DenyList): Promise<void> {
+    await this.#record(allowed, before);
+    if (allowed.length > 0) await this.#options.purges.load();
   }
 
   async #record(labelers: readonly KnownLabeler[], list = this.#list): Promise<void> {

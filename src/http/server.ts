@@ -60,6 +60,8 @@ export type HttpServerOptions = Answering & {
   readonly common: HeaderList;
   /** Returns milliseconds since 1970. */
   readonly clock: () => number;
+  /** Returns milliseconds of a clock that never steps back; the process's own if absent. */
+  readonly monotonic?: () => number;
   /** Called with each error that the client receives as status 500 without details or as an incomplete response. */
   readonly failed: (error: unknown) => void;
   /** Returns the client's address for each request; if absent, requests contain no address. */
@@ -89,6 +91,7 @@ export interface HttpServer {
 /** Creates a server. It does not listen before `start` is called. */
 export function createHttpServer(options: HttpServerOptions): HttpServer {
   const { common, clock, failed, clientOf, proxies = 0, onCut = () => undefined } = options;
+  const monotonic = options.monotonic ?? ((): number => performance.now());
   const asked = { ...defaultConnectionBounds, ...options.connections };
   // The fast path supports neither client addresses nor delayed responses; servers that need them use the full parser.
   const hasLane = !clientOf && 'answer' in options;
@@ -127,7 +130,6 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   const answerNow = 'answer' in options ? safely(options.answer) : null;
   const files = ('answer' in options ? options.files : undefined) ?? null;
 
-  const monotonic = (): number => performance.now();
   const exchanges = new Exchanges();
   const unsent = 'unsent' in options ? new UnsentBytes(options.unsent, monotonic) : null;
 

@@ -254,6 +254,8 @@ it('a glance tells when the network was busiest and when it was not observed', (
   expect(storm).toMatch(/>busiest: \d+ Nov \d\d:00<\/text>/);
   expect(pathOf(storm, 'plot-above')).toMatch(/^M694\.4,-4h83\.\d$/);
   const hole = sectionOf(served('hole').text('/'), 'hours-weather');
+  expect(hole).toMatch(/>busiest<tspan class="plot-wide"> observed<\/tspan>: \d+ Nov \d\d:00<\/text>/);
+  expect(served('hole').text('/charts/events.svg')).toMatch(/>busiest observed: \d+ Nov \d\d:00<\/text>/);
   expect(hole).toContain('<tspan class="plot-wide">not observed: </tspan>19 Nov 04:00 – 06:00 →</text>');
   expect(served('hole').text('/charts/events.svg')).toContain('>not observed: 19 Nov 04:00 – 06:00 →</text>');
   expect(hole).toMatch(/Not observed: 19 Nov 04:00 to 19 Nov 06:00 \(nothing arrived from the host\)\./);

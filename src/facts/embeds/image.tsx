@@ -364,7 +364,9 @@ function Peak({ layout: { peak }, chart, scale }: { layout: ChartLayout; chart: 
     <>
       <circle class="plot-peak" cx={tenths(x)} cy={tenths(y)} r="4" />
       <Text paint="plot-peak-text" x={isLeft ? x + 7 : x - 7} y={y - 5} anchor={isLeft ? 'start' : 'end'}>
-        {peakText(chart, peak.bin)}
+        {peakText(chart, peak.bin)
+          .map(({ text }) => text)
+          .join('')}
       </Text>
     </>
   );

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { microsFromMillis } from '../../contract/timestamp.ts';
 import type { Origin } from '../../contract/vocabulary.ts';
+import type { TextPart } from '../../web/chart/hole-labels.ts';
 import { type Bin, sideOf, type TimeSeries } from '../../web/chart/series.ts';
 import { TimeChart } from '../../web/chart/time-chart.tsx';
 import { agreeing, countText, instantText, percentText, rateText } from '../../web/format.ts';
@@ -180,9 +181,17 @@ function Plot({ chart, summary }: { readonly chart: PageChart; readonly summary:
   );
 }
 
-/** Describes the hour or day with the highest value of a chart. */
-export function peakText({ series }: PageChart, bin: Bin): string {
-  return `${series.shape === 'line' ? 'busiest' : 'most'}: ${binText(bin)}`;
+/**
+ * Describes the hour or day with the highest value of a chart. Says that it is the highest observed one if the chart has
+ * holes, because a higher one may be in them.
+ */
+export function peakText({ series }: PageChart, bin: Bin): readonly TextPart[] {
+  const hasHole = series.bins.some(({ start, observed }) => start < series.through && observed < 1);
+  return [
+    { text: series.shape === 'line' ? 'busiest' : 'most', isWide: false },
+    ...(hasHole ? [{ text: ' observed', isWide: true }] : []),
+    { text: `: ${binText(bin)}`, isWide: false },
+  ];
 }
 
 /** Content of a figure with charts of the same hours or days. */

@@ -2,6 +2,12 @@ import { microsFromMillis } from '../../contract/timestamp.ts';
 import type { Formats } from '../language/formats.ts';
 import { type ChartLayout, type DrawnHole, plotWidth } from './layout.ts';
 
+/** Part of a text on a picture. A narrow picture has no room for wide parts. */
+export interface TextPart {
+  readonly text: string;
+  readonly isWide: boolean;
+}
+
 /** Text next to a hole that says when it was. Positions are in units of the drawing. */
 export interface HoleLabel {
   readonly x: number;
@@ -10,10 +16,10 @@ export interface HoleLabel {
   readonly before: '← ' | '';
   readonly after: ' →' | '';
   /**
-   * Parts of the text in order. A narrow picture has no room for wide parts: the hatched hole says without words that it
-   * was not observed, but not that it was observed in part.
+   * Parts of the text in order. The hatched hole says without words that it was not observed, but not that it was
+   * observed in part.
    */
-  readonly parts: readonly { readonly text: string; readonly isWide: boolean }[];
+  readonly parts: readonly TextPart[];
   /** True for the label of the longest hole, the only one for which a narrow picture has room. */
   readonly isFirst: boolean;
 }

@@ -2,7 +2,7 @@ import { microsFromMillis } from '../../contract/timestamp.ts';
 import { percent } from '../bar.tsx';
 import { Hatch } from '../day-chart.tsx';
 import type { Formats } from '../language/formats.ts';
-import { type HoleLabel, holeLabels } from './hole-labels.ts';
+import { type HoleLabel, holeLabels, type TextPart } from './hole-labels.ts';
 import { type ChartLayout, type DrawnHole, layChart, plotHeight, plotWidth, type TimeTick } from './layout.ts';
 import type { Bin, TimeSeries } from './series.ts';
 
@@ -18,7 +18,7 @@ export interface TimeChartProps {
   /** Describes a period; shown when it is pointed at. Absent for a chart that shows its values in another way. */
   readonly titleOf?: (bin: Bin) => string;
   /** Describes the period with the highest value, next to its mark. Absent for a chart without this mark. */
-  readonly peakText?: (bin: Bin) => string;
+  readonly peakText?: (bin: Bin) => readonly TextPart[];
 }
 
 /** Vertical positions in per cent of the picture: the plot, the strip of observed time, and the texts of the time axis. */
@@ -62,7 +62,7 @@ export function TimeChart({ series, unit, summary, formats, titleOf, peakText }:
         <HoleText key={label.x} label={label} />
       ))}
       {peakText === undefined || layout.peak === null ? null : (
-        <PeakMark peak={layout.peak} text={peakText(layout.peak.bin)} />
+        <PeakMark peak={layout.peak} parts={peakText(layout.peak.bin)} />
       )}
       <Observed layout={layout} hatch={hatch} />
       <g class="plot-text">
@@ -134,7 +134,12 @@ function ValueTexts({ layout: { values }, unit, formats }: { layout: ChartLayout
 /** Maximum length of a text that is drawn next to the peak, as a part of the width of a narrow picture. */
 const peakRoom = 0.5;
 /** Marks the highest value, with its time above and next to the mark. */
-function PeakMark({ peak: { x, y }, text }: { peak: NonNullable<ChartLayout['peak']>; text: string }) {
+interface PeakMarkProps {
+  readonly peak: NonNullable<ChartLayout['peak']>;
+  readonly parts: readonly TextPart[];
+}
+
+function PeakMark({ peak: { x, y }, parts }: PeakMarkProps) {
   const isLeft = x < (1 - peakRoom) * plotWidth;
   const at = isLeft ? x + 8 : x - 8;
   return (
@@ -147,15 +152,26 @@ function PeakMark({ peak: { x, y }, text }: { peak: NonNullable<ChartLayout['pea
         dy={-6}
         text-anchor={isLeft ? 'start' : 'end'}
       >
-        {text}
+        <Parts parts={parts} />
       </text>
     </>
   );
 }
 
-/** Part of a text for which a narrow picture has no room. */
-function Wide({ children }: { children: string }) {
-  return <tspan class="plot-wide">{children}</tspan>;
+function Parts({ parts }: { readonly parts: readonly TextPart[] }) {
+  return (
+    <>
+      {parts.map(({ text, isWide }) =>
+        isWide ? (
+          <tspan key={text} class="plot-wide">
+            {text}
+          </tspan>
+        ) : (
+          text
+        ),
+      )}
+    </>
+  );
 }
 
 /** Writes next to a hole, at the lower end of the plot, when it was. */
@@ -169,7 +185,7 @@ function HoleText({ label: { x, anchor, before, parts, after, isFirst } }: { lab
       text-anchor={anchor}
     >
       {before}
-      {parts.map(({ text, isWide }) => (isWide ? <Wide key={text}>{text}</Wide> : text))}
+      <Parts parts={parts} />
       {after}
     </text>
   );

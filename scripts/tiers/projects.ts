@@ -58,6 +58,8 @@ export function tierProjects({ builds, isolates }: { builds: boolean; isolates: 
         testTimeout: 60_000,
         // Simulated archives are created in hooks, which a busy machine does not finish in the default of ten seconds.
         hookTimeout: 60_000,
+        // Shorter than the timeout of a test, so that a failed poll is reported with the value that it saw.
+        expect: { poll: { timeout: 30_000 } },
       },
     },
     {

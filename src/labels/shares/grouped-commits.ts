@@ -11,6 +11,8 @@ interface GroupedCommitsOptions<T, R> {
   /** Returns the share that a change counts against. */
   readonly shareOf: (change: T) => ShareKey;
   readonly wait: (ms: number, signal: AbortSignal) => Promise<void>;
+  /** Returns milliseconds of a clock that never steps back; the process's own if absent. */
+  readonly monotonic?: () => number;
   /** Aborts when the instrument stops. */
   readonly signal: AbortSignal;
 }
@@ -79,15 +81,15 @@ export class GroupedCommits<T, R> {
   }
 
   async #run(): Promise<void> {
-    const { wait, signal } = this.#options;
+    const { wait, signal, monotonic = () => performance.now() } = this.#options;
     this.#running = true;
     while (this.#held.length > 0 || this.#queue.size > 0) {
       // Changes that arrive in the same turn of the event loop share the commit.
       await new Promise(setImmediate);
       if (signal.aborted) break;
-      const begun = performance.now();
+      const begun = monotonic();
       await this.#commit(this.#held.length > 0 ? this.#held : this.#takeGroup());
-      const breakMs = Math.min(breakPerCommit * (performance.now() - begun), maxBreakMs);
+      const breakMs = Math.min(breakPerCommit * (monotonic() - begun), maxBreakMs);
       await wait(this.#held.length > 0 ? Math.max(breakMs, retryMs) : breakMs, signal);
     }
     this.#running = false;

@@ -1,4 +1,4 @@
-import { createServer as createHttpServer, type RequestListener } from 'node:http';
+import { createServer as createHttpServer, IncomingMessage, type RequestListener } from 'node:http';
 import { createServer, type Socket } from 'node:net';
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
@@ -410,10 +410,19 @@ describe('a connection', () => {
     const hosts = [await large(), await large()];
     const client = clientFor({ largeBodies: 2 });
     const limits = { maxBytes: 1_000_000, timeoutMs: 60_000, signal: never };
+    // A response is paused when it requests its permit.
+    const pauses = vi.spyOn(IncomingMessage.prototype, 'pause').mock.contexts;
+    const asking = () => pauses.filter((message) => (message as IncomingMessage).statusCode === 200).length;
     const first = client.getJson(hosts[0]?.url ?? '', limits);
-    await expect.poll(() => held).toBe(1);
-    const second = await client.getJson(hosts[1]?.url ?? '', { ...limits, timeoutMs: 300 });
-    expect(second).toEqual({ kind: 'busy' });
+    await expect.poll(asking).toBe(1);
+    // The deadline passes only once the response waits for its permit, however long that takes.
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const second = client.getJson(hosts[1]?.url ?? '', { ...limits, timeoutMs: 300 });
+    await expect.poll(asking).toBe(2);
+    vi.advanceTimersByTime(300);
+    expect(await second).toEqual({ kind: 'busy' });
+    vi.useRealTimers();
     const small = await serve((_request, response) => response.end('1'));
     expect(await client.getJson(small.url, limits)).toMatchObject({ kind: 'json', value: 1 });
     const peer = { source: 'did:plc:seed', privileged: true };

@@ -112,9 +112,15 @@ describe('a frame that is not understood', () => {
   test('is not passed by a page that a lagging replica serves immediately', async () => {
     const all = rowsUpTo(2);
     let shown = 2;
-    const { observed, stream } = await reading((cursor, limit) => pagesOf(all.slice(0, shown), cursor, limit), all, {
-      resumeMs: 1_000,
-    });
+    const later = Promise.withResolvers<void>();
+    const resumeMs = 3_600_000;
+    const { observed, stream } = await reading(
+      (cursor, limit) => pagesOf(all.slice(0, shown), cursor, limit),
+      all,
+      { resumeMs },
+      // The time of the replica's lag passes when the test says so.
+      (ms, signal) => (ms > resumeMs / 2 ? later.promise : wait(ms, signal)),
+    );
     all.push({ n: 3, label: row(3) });
     stream.raw(Uint8Array.of(0xff));
     all.push({ n: 4, label: row(4) });
@@ -123,6 +129,7 @@ describe('a frame that is not understood', () => {
     expect(observed.source.position.seq ?? 0).toBeLessThan(3);
     expect(observed.source.progress.holes).toHaveLength(1);
     shown = 4;
+    later.resolve();
     await until('the row is stored', () => observed.stored.has('v3'));
     expect(observed.gaps).toEqual([]);
   });

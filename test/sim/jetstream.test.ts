@@ -177,7 +177,7 @@ it('the record of a backlog agrees with an independent count of every received f
 });
 
 it('a host stops sending while the consumer does not read, and loses nothing', async () => {
-  const { sim, jetstream } = await startSim({ rate: 3000 });
+  const { sim, jetstream } = await startSim({ rate: 1500 });
   const fromUs = noonUs - 60_000_000;
   const consumer = await subscribe(jetstream, { cursor: String(fromUs) });
   const { events } = sim.truth.countsBetween(fromUs, noonUs + 1);

@@ -37,8 +37,10 @@ describe.skipIf(!hasPostgres())('the choice among several servers', () => {
   });
 
   it('waits longer for the server to which other connections are open than for the other servers', async () => {
-    // The proxy delays the handshake beyond the time after which the next server is usually tried.
+    // The proxy delays the handshake beyond the time after which the next server is usually tried; at first, endlessly.
+    let isEndless = true;
     const proxy = createServer((client) => {
+      if (isEndless) return;
       void wait(1_000).then(() => {
         const upstream = connectSocket({ host: '127.0.0.1', port });
         onTestFinished(() => void upstream.destroy());
@@ -48,6 +50,7 @@ describe.skipIf(!hasPostgres())('the choice among several servers', () => {
     });
     const { port: slow } = await listenForTest(proxy);
     expect(await chosen([slow, port])).toBe(port);
+    isEndless = false;
     expect(await chosen([port, slow], { firstPort: slow })).toBe(slow);
   });
 

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 
-/** Default time limit for a condition, in milliseconds. It is long enough for a busy machine. */
-const patienceMs = 60_000;
+/** Default time after which a condition counts as never met, in milliseconds. It is far longer than a slow machine needs. */
+const patienceMs = 120_000;
 
 /**
  * Checks a condition every 20 ms and resolves when it is true. Rejects with a message that contains `what` if the

@@ -5,13 +5,13 @@ import { type ParsedFrame, parseFrame } from '../../sim/events/parsed.ts';
 import type { Counts } from '../../sim/truth.ts';
 
 /** Maximum wait for expected frames, in milliseconds. */
-const patienceMs = 60_000;
+const patienceMs = 120_000;
 
 /** A websocket client that stores every frame: of the events as text, and of labels decoded. */
 export interface Consumer<F = string> {
   readonly socket: WebSocket;
   readonly frames: F[];
-  /** Resolves when the given number of frames has arrived. Rejects if the frames do not arrive within 60 seconds. */
+  /** Resolves when the given number of frames has arrived. Rejects if the frames do not arrive within 120 seconds. */
   received(count: number): Promise<void>;
   /** Resolves with the close code once the socket is closed. */
   readonly closed: Promise<number>;

@@ -12,6 +12,12 @@ const cores = Math.max(2, availableParallelism());
  */
 const execArgv = Number(process.versions.node.split('.')[0]) >= 24 ? ['--no-memory-protection-keys'] : [];
 
+/**
+ * Times in milliseconds after which a test, a hook or a poll is considered to hang. They only detect hangs, so they are far
+ * longer than a slow machine needs. A poll ends first, so that its failure states the value that it saw.
+ */
+const hangs = { testTimeout: 300_000, hookTimeout: 300_000, expect: { poll: { timeout: 120_000 } } };
+
 /** Modules that run before each test file. */
 const setupFiles = ['harness/process/property-seed.ts'];
 
@@ -29,10 +35,7 @@ function withPrograms(name: string, builds: boolean) {
     setupFiles,
     sequence: { groupOrder: 1 },
     globalSetup: builds ? ['scripts/tiers/build.ts'] : [],
-    testTimeout: 120_000,
-    hookTimeout: 120_000,
-    // Timeout of polls. The default of one second is too short to wait for a log line on a busy machine.
-    expect: { poll: { timeout: 60_000 } },
+    ...hangs,
   };
 }
 
@@ -55,11 +58,7 @@ export function tierProjects({ builds, isolates }: { builds: boolean; isolates: 
         // By default, the test files of a worker share loaded modules, because these tests start no process and change
         // no global state.
         isolate: isolates,
-        testTimeout: 60_000,
-        // Simulated archives are created in hooks, which a busy machine does not finish in the default of ten seconds.
-        hookTimeout: 60_000,
-        // Shorter than the timeout of a test, so that a failed poll is reported with the value that it saw.
-        expect: { poll: { timeout: 30_000 } },
+        ...hangs,
       },
     },
     {

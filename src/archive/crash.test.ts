@@ -14,7 +14,6 @@ it.each(['nothing', 'torn', 'complete', 'full'] as const)(
     expect(found.operations).toBeGreaterThan(20);
     expect(found.failures).toEqual([]);
   },
-  60_000,
 );
 
 it('a closed day whose log entry does not fit on the disk stays unchanged, even if an issue and a gap become known later', async () => {

@@ -32,7 +32,7 @@ test('a page shows every row about an account, with signatures and a definition,
     const counts = await started.store.countsByLabeler({ start: startedAt, end: micros(startedAt + day) });
     return counts.reduce((sum, { applied, removed }) => sum + applied + removed, 0);
   };
-  await until('all labels to be stored', async () => (await stored()) === truth().accepted, 50_000);
+  await until('all labels to be stored', async () => (await stored()) === truth().accepted);
   await until('the definitions of the label values', async () => {
     const reported = await Promise.all(made.labelers.list.map(({ did }) => started.store.definitions(did)));
     return reported.every((revisions) => revisions.length > 0);

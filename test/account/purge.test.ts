@@ -83,7 +83,7 @@ describe('the account surface after a purge', () => {
     expect(digest).toBe(digestOf(manifest, rows));
     // Request another account, because the page caches information about labelers for several seconds.
     await expect
-      .poll(() => pageOf(url), { timeout: 20_000 })
+      .poll(() => pageOf(url))
       .toContain(`Rows of 1 labeler were removed at the operator’s request, the last on ${shownToday()}.`);
   });
 

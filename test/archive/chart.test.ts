@@ -63,7 +63,7 @@ beforeAll(async () => {
   await vi.waitFor(() => expect(summary.days()?.length).toBe(year - 1), 60_000);
   weather = await rates('weather-totals', 'sum(events) / sum(observed_seconds)');
   labels = await rates('labels-totals', '3600 * sum(applications + removals) / sum(observed_seconds)');
-}, 120_000);
+});
 
 afterAll(async () => {
   await summary.stop();

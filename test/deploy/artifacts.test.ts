@@ -81,6 +81,6 @@ describe.skipIf(lacks('nginx'))('deploy/nginx/artifacts.conf', () => {
     const overview = async () => (await fetch(`${url}/v1/labels/overview`)).text();
     expect(await overview()).toContain('"contract"');
     folder.put(artifactNames.labels, { ...youngArtifact('recent'), hold: true });
-    await expect.poll(overview, { timeout: 20_000 }).toContain('"source_held"');
+    await expect.poll(overview).toContain('"source_held"');
   });
 });

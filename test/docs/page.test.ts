@@ -32,7 +32,7 @@ describe.skipIf(!hasBrowser)('the API reference in a browser', () => {
     await page.close();
   });
 
-  it('is accessible and does not overflow from 320 to 1280 px, light and dark', { timeout: 60_000 }, async () => {
+  it('is accessible and does not overflow from 320 to 1280 px, light and dark', async () => {
     for (const [width, colorScheme] of [
       [320, 'light'],
       [1280, 'dark'],

@@ -75,7 +75,7 @@ function written(directory: string, all: readonly Program[], language: string): 
   return { file, count: own.length };
 }
 
-it('the programs of the API reference run and print the responses of the services', { timeout: 60_000 }, async () => {
+it('the programs of the API reference run and print the responses of the services', async () => {
   const all = await programs();
   const directory = mkdtempSync(join(tmpdir(), 'almanac-reference-'));
   onTestFinished(() => rmSync(directory, { recursive: true, force: true }));

@@ -74,9 +74,7 @@ describe.skipIf(!hasBrowser)('the pages about labelers in a browser', () => {
     ['failing', `/labelers/${failing?.did}`],
   ];
 
-  it('have no accessibility violation and no overflow from 320 to 1280 px, light and dark', {
-    timeout: 120_000,
-  }, async () => {
+  it('have no accessibility violation and no overflow from 320 to 1280 px, light and dark', async () => {
     for (const [name, path] of pages()) {
       const { page, complaints, close } = await open(path);
       for (const [width, colorScheme] of [

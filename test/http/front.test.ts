@@ -107,7 +107,7 @@ it('even if unsent responses use up the memory, the server sends responses that 
 it('admission control sends a request timeout response to a silent connection', async () => {
   const { port } = await serving();
   expect(answersIn(await exchange(port, [], false)).map(({ status }) => status)).toEqual([408]);
-}, 30_000);
+});
 
 it('admission control closes connections without a request when the server stops', async () => {
   const { port, server } = await serving();

@@ -144,7 +144,7 @@ describe('almanac labels', () => {
       const { stored, emitted } = await compared();
       return isDeepStrictEqual(stored, emitted);
     };
-    await until('the stored rows agree with the emitted labels', same, 60_000).catch(async () => {
+    await until('the stored rows agree with the emitted labels', same).catch(async () => {
       const { stored, emitted } = await compared();
       expect(stored).toEqual(emitted);
     });

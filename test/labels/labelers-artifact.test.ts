@@ -72,7 +72,7 @@ async function observe(labelers: number) {
 test('the files of the labelers artifact describe the same rows as the overview generated at the same time', async () => {
   const { station } = await observe(24);
   const enough = async () => (await station.overview()).counts.events_window >= 40;
-  await until('enough events are counted', enough, 60_000);
+  await until('enough events are counted', enough);
   const { overview, header, labelers, textHeader, definitions } = await published(station);
   const sum = (of: (line: LabelerLine) => number): number => labelers.reduce((total, line) => total + of(line), 0);
   expect([header.labelers, textHeader.labelers]).toEqual([labelers.length, definitions.length]);

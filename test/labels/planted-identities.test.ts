@@ -108,7 +108,7 @@ test("an identity that a labeler plants in values, definitions and names is publ
     expect(leaksIn(stdout, [found.handle, found.did])).toEqual([]);
     expect(leaksIn(stdout.replaceAll(/“[^”]*”/g, ''), [found.name])).toEqual([]);
   }
-}, 180_000);
+});
 
 /** Returns the letters of identities that a text contains in any spelling. */
 function leaksIn(text: string, needles: readonly string[]): string[] {

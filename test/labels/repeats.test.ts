@@ -26,7 +26,7 @@ async function network(software: 'skyware' | 'ozone' = 'skyware') {
       const counts = await station.store.countsByLabeler({ start: startedAt, end: wall() });
       return counts.reduce((sum, { applied, removed }) => sum + applied + removed, 0);
     };
-    const stored = (count: number) => until(`${count} rows`, async () => (await rows()) === count, 60_000);
+    const stored = (count: number) => until(`${count} rows`, async () => (await rows()) === count);
     const published = async () => {
       const { counts, top_labelers_7d: top, caveats } = await station.published();
       const said = caveats.filter((caveat) => caveat.includes('repeat known labels'));

@@ -38,7 +38,7 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'almanac-demo-test-'));
   startHour = Math.floor(Date.now() / 3_600_000) * 3_600_000;
   demo = await startDemo(join(folder, 'demo'));
-}, 120_000);
+});
 afterAll(async () => {
   await demo.stop();
   rmSync(folder, { recursive: true, force: true });
@@ -64,8 +64,8 @@ function isMissing(name: string): boolean {
 }
 
 const factPaths = ['/v1/labels/overview', '/v1/weather/conditions', '/v1/weather/metrics'];
-const patient = { timeout: 60_000, interval: 100 };
-const within = { timeout: 120_000 };
+const patient = { timeout: 120_000, interval: 100 };
+const within = { timeout: 400_000 };
 
 describe('almanac demo', within, () => {
   it.each(factPaths)('serves %s immediately, marked as simulated', async (path) => {

@@ -31,7 +31,7 @@ async function get(of: Server, path: string): Promise<{ status: number; body: Re
 }
 
 /** Options for waiting longer than the maximum delay between two attempts, in milliseconds. */
-const patient = { timeout: 60_000, interval: 50 };
+const patient = { timeout: 120_000, interval: 50 };
 const hostsLine =
   ({ stdout }: Server) =>
   () =>

@@ -43,4 +43,4 @@ test('frames of a host are expanded only with its own dictionary, even if anothe
   // Delete the dictionaries, because their bytes come from the hosts and may contain any text.
   for (const name of dictionaries(one)) rmSync(join(one.folder, name));
   await compareWithTruth(one);
-}, 120_000);
+});

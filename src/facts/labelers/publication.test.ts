@@ -173,7 +173,7 @@ describe('the documents about labelers', () => {
 });
 
 describe('the pages about labelers', () => {
-  it('show only numbers that their JSON contains, for arbitrary artifacts', { timeout: 60_000 }, async () => {
+  it('show only numbers that their JSON contains, for arbitrary artifacts', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.nat(),

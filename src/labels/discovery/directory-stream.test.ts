@@ -163,7 +163,7 @@ test.each<{ why: string; failure: TextAnswer }>([
   'an export that fails with $why does not change the position, even after many failures',
   async ({ why, failure }) => {
     const { seqs, cursors, warnings } = await afterFailures(failure, 25);
-    await expect.poll(seqs, { timeout: 10_000 }).toEqual([13, 14, 15, 16, 17, 18, 19, 20, 21]);
+    await expect.poll(seqs).toEqual([13, 14, 15, 16, 17, 18, 19, 20, 21]);
     expect(cursors).toEqual([...Array.from({ length: 26 }, () => '12'), '20']);
     expect(warnings).toEqual([
       {
@@ -225,7 +225,7 @@ test('the count of empty exports restarts after each operation that the stream s
     else peer.close(1000, nth === 10 ? 'ConsumerTooSlow' : 'OutdatedCursor');
   });
   const { seqs, warnings } = follow(url, { position: 12, http: exportOf(0) });
-  await expect.poll(seqs, { timeout: 10_000 }).toEqual([13, 14]);
+  await expect.poll(seqs).toEqual([13, 14]);
   expect(cursors).toEqual([...Array.from({ length: 10 }, () => '12'), ...Array.from({ length: 10 }, () => '13')]);
   expect(warnings).toEqual([]);
 });

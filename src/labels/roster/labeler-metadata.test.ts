@@ -82,7 +82,7 @@ function askAll(
 
 const names = (found: string) => async () => [[`did=${found}`]];
 const asked = () => pds.asked.get(did) ?? 0;
-const until = (holds: () => boolean) => expect.poll(holds, { timeout: 30_000, interval: 5 }).toBe(true);
+const until = (holds: () => boolean) => expect.poll(holds, { interval: 5 }).toBe(true);
 
 test('label definitions are fetched from the labeler’s host, and again a week later', async () => {
   pds.records.set(did, record('spam'));

@@ -48,7 +48,7 @@ function rosterOver(...answers: Resolution[]) {
   });
   return { roster, time, requests, changed };
 }
-const until = (holds: () => boolean) => expect.poll(holds, { timeout: 30_000, interval: 2 }).toBe(true);
+const until = (holds: () => boolean) => expect.poll(holds, { interval: 2 }).toBe(true);
 
 test('a labeler that a second source names gets an additional provenance and is otherwise unchanged', () => {
   const { roster } = rosterOver(failed);

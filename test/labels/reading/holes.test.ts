@@ -118,7 +118,7 @@ describe('a frame that is not understood', () => {
       (cursor, limit) => pagesOf(all.slice(0, shown), cursor, limit),
       all,
       { resumeMs },
-      // The time of the replica's lag passes when the test says so.
+      // The replica's lag ends when the test ends it.
       (ms, signal) => (ms > resumeMs / 2 ? later.promise : wait(ms, signal)),
     );
     all.push({ n: 3, label: row(3) });

@@ -45,8 +45,8 @@ test("a labeler that appears only in the directory's stream is enrolled, read, a
   // Append an operation of an account that is not a labeler and must not be enrolled.
   directory.stream.append(b, { type: 'plc_operation', services: {} }, stage.wall());
   await directory.publish(a);
-  await until('the labeler is read', async () => (await read()).includes(a), 60_000);
-  await until('the labeler is enrolled', async () => (await enrolled()).includes(a), 60_000);
+  await until('the labeler is read', async () => (await read()).includes(a));
+  await until('the labeler is enrolled', async () => (await enrolled()).includes(a));
   const roster = await store.roster();
   expect(roster.map(({ did }) => did)).toEqual([a]);
   expect(roster[0]?.provenance).toEqual([expect.stringMatching(/^directory 127\.0\.0\.1:\d+$/)]);
@@ -60,23 +60,19 @@ test('directory operations that were missed during a stop of the instrument or a
   const first = await observe();
   await until('the stream is connected', () => directory.stream.cursors.length === 1);
   await directory.publish(a);
-  await until('a first labeler is enrolled', async () => (await first.enrolled()).includes(a), 60_000);
+  await until('a first labeler is enrolled', async () => (await first.enrolled()).includes(a));
   const { seq } = directory.stream;
   await first.stop();
   await directory.publish(b);
   const second = await observe(first.folder);
-  await until(
-    'the labeler that was declared while no process ran is enrolled',
-    async () => (await second.enrolled()).includes(b),
-    60_000,
+  await until('the labeler that was declared while no process ran is enrolled', async () =>
+    (await second.enrolled()).includes(b),
   );
   expect(directory.stream.cursors).toEqual([null, seq]);
   directory.stream.close('ConsumerTooSlow');
   await directory.publish(c);
-  await until(
-    'the labeler that was declared during the outage of the stream is enrolled',
-    async () => (await second.enrolled()).includes(c),
-    60_000,
+  await until('the labeler that was declared during the outage of the stream is enrolled', async () =>
+    (await second.enrolled()).includes(c),
   );
 });
 
@@ -85,10 +81,10 @@ test('a directory operation of a known labeler causes its document to be read', 
   const { enrolled } = await observe();
   await until('the stream is connected', () => directory.stream.cursors.length === 1);
   await directory.publish(a);
-  await until('the labeler is enrolled', async () => (await enrolled()).includes(a), 60_000);
+  await until('the labeler is enrolled', async () => (await enrolled()).includes(a));
   directory.set(a, 'no_service');
   await directory.publish(a);
-  await until('the labeler has left the enrolment', async () => !(await enrolled()).includes(a), 60_000);
+  await until('the labeler has left the enrolment', async () => !(await enrolled()).includes(a));
 });
 
 test("a labeler that was declared before the window of the stream is found in the directory's export, even after a restart", async () => {
@@ -96,20 +92,20 @@ test("a labeler that was declared before the window of the stream is found in th
   const first = await observe();
   await until('the stream is connected', () => directory.stream.cursors.length === 1);
   await directory.publish(a);
-  await until('a first labeler is enrolled', async () => (await first.enrolled()).includes(a), 60_000);
+  await until('a first labeler is enrolled', async () => (await first.enrolled()).includes(a));
   const { seq } = directory.stream;
   await first.stop();
   await directory.publish(b);
   for (let n = 0; n < 2_100; n += 1) directory.stream.append(c, { type: 'plc_operation', services: {} }, stage.wall());
   directory.stream.forget();
   const second = await observe(first.folder);
-  await until('the labeler from the export is enrolled', async () => (await second.enrolled()).includes(b), 60_000);
-  await until('the stream follows the export', () => directory.stream.cursors.at(-1) === directory.stream.seq, 60_000);
+  await until('the labeler from the export is enrolled', async () => (await second.enrolled()).includes(b));
+  await until('the stream follows the export', () => directory.stream.cursors.at(-1) === directory.stream.seq);
   expect(directory.stream.pages[0]).toBe(seq);
   expect(directory.stream.pages).toHaveLength(3);
   expect(directory.stream.closed.get('OutdatedCursor')).toBe(1);
   await directory.publish(c);
-  await until('the labeler from the stream is enrolled', async () => (await second.enrolled()).includes(c), 60_000);
+  await until('the labeler from the stream is enrolled', async () => (await second.enrolled()).includes(c));
 });
 
 test('an old endpoint that a lagging replica served is replaced soon after the primary directory responds again', async () => {
@@ -138,7 +134,7 @@ test('an old endpoint that a lagging replica served is replaced soon after the p
   directory.state = 'up';
   clock.advance(minute);
   const current = new Map([moved, quiet].map(({ did, endpoint }) => [did, endpoint]));
-  await until('the current documents are known', async () => isDeepStrictEqual(await endpoints(), current), 60_000);
+  await until('the current documents are known', async () => isDeepStrictEqual(await endpoints(), current));
   expect(directory.fired.get('whole')).toBeGreaterThanOrEqual(2);
 });
 
@@ -153,17 +149,15 @@ test('labelers stay enrolled while the directory responds to requests for their 
   const station = await startStation({ seeds: list.map(({ did }) => did), plc: plc ?? '' });
   stage.station = station;
   const enrolled = async () => (await station.store.roster()).filter((row) => row.enrolled).length;
-  await until('the labelers are enrolled', async () => (await enrolled()) === list.length, 60_000);
+  await until('the labelers are enrolled', async () => (await enrolled()) === list.length);
   await until('the stream is connected', () => directory.stream.cursors.length === 1);
   for (const [i, answer] of falseAnswers.entries()) {
     const did = list[i]?.did ?? '';
     await directory.publish(did);
     directory.set(did, answer);
   }
-  await until(
-    'each document was requested again',
-    () => falseAnswers.every((answer) => (directory.fired.get(answer) ?? 0) > 0),
-    60_000,
+  await until('each document was requested again', () =>
+    falseAnswers.every((answer) => (directory.fired.get(answer) ?? 0) > 0),
   );
   expect((await station.published()).coverage.sources.enrolled).toBe(list.length);
   expect(await enrolled()).toBe(list.length);

@@ -53,12 +53,12 @@ test('a document that appears after its event is read without a further event, f
   });
   directory.lag(second.did, { requests: 1 });
   made.labelers.declare(second.did);
-  await until('the new labeler is enrolled', async () => (await rowOf(second))?.enrolled === true, 60_000);
+  await until('the new labeler is enrolled', async () => (await rowOf(second))?.enrolled === true);
   expect(directory.fired.get('no_document')).toBe(1);
   const endpoint = second.endpoint;
   await second.faults.move();
   directory.lag(second.did, { requests: 1, state: 'whole', endpoint });
   made.labelers.announceIdentity(second.did);
-  await until('the new endpoint is known', async () => (await rowOf(second))?.endpoint === second.endpoint, 60_000);
+  await until('the new endpoint is known', async () => (await rowOf(second))?.endpoint === second.endpoint);
   expect(second.endpoint).not.toBe(endpoint);
 });

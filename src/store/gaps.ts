@@ -2,7 +2,7 @@ import type { GapChange, StoredGap } from './port.ts';
 import { type Interval, micros } from './time.ts';
 
 /** Maximum number of gaps stored per source. */
-export const maxGapsPerSource = 512;
+const maxGapsPerSource = 512;
 
 /**
  * Adds a gap to the gaps of one source and merges overlapping and touching gaps with the same reason. If more than

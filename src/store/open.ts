@@ -18,16 +18,16 @@ import type { StoreProcess, StoreProcesses, StoreStandby } from './standby/stand
 export type { FileEvent };
 
 /** Location of a store in a directory. */
-export interface StorePlaceSqlite {
+interface StorePlaceSqlite {
   readonly kind: 'sqlite';
   readonly folder: string;
 }
 
 /** Location of a store, parsed from its URL. */
-export type StorePlace = StorePlaceSqlite | PostgresPlace;
+type StorePlace = StorePlaceSqlite | PostgresPlace;
 
 /** Option of a writer that other processes can ask to stop; see `askWriterToStop`. */
-export interface AskedToStop {
+interface AskedToStop {
   /** Called once, when a process asks the writer to stop. The writer of an embedded store receives SIGTERM instead. */
   readonly asked?: () => void;
 }

@@ -75,7 +75,7 @@ export interface Removals {
 }
 
 /** Summarizes requests to remove rows. */
-export function summarizePurges(purges: readonly Purge[]): Omit<Removals, 'spaces'> {
+function summarizePurges(purges: readonly Purge[]): Omit<Removals, 'spaces'> {
   const pending = purges.filter(({ completedAt }) => completedAt === null);
   const removed = purges.flatMap(({ completedAt, rows }) => (completedAt !== null && rows > 0 ? [completedAt] : []));
   return {

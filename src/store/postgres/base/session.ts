@@ -20,7 +20,7 @@ export interface Queries {
 }
 
 /** A transaction in two round trips. */
-export interface Joint<T> {
+interface Joint<T> {
   /** Change that begins the transaction, without parameters. */
   readonly first: string;
   /** Called while the server runs the first change. */
@@ -33,7 +33,7 @@ export interface Joint<T> {
 }
 
 /** Statements that share a round trip with the commit. */
-export interface Sent<T> {
+interface Sent<T> {
   readonly statements: readonly Promise<unknown>[];
   readonly result: T;
 }
@@ -281,7 +281,7 @@ interface TransactionOptions {
 }
 
 /** Options for a read. */
-export interface ReadOptions {
+interface ReadOptions {
   readonly locked?: string;
   readonly after?: (queries: Queries) => Promise<void>;
   readonly limits?: Limits;

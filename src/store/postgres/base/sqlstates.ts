@@ -2,7 +2,7 @@ import { setTimeout as waitFor } from 'node:timers/promises';
 import { StoreError, type StoreErrorCode } from '../../errors.ts';
 
 /** Meaning of an error that PostgreSQL, a pooler or the driver reports, and the reaction of the store. */
-export interface SqlState {
+interface SqlState {
   readonly meaning: string;
   /**
    * Action while a connection is made. `repeat`: the attempt is repeated, on the same connection if the server kept it.
@@ -64,7 +64,7 @@ export type Wait = (ms: number) => Promise<unknown>;
  * Maximum number of attempts of one connection, choice or read. A standby that replays one change of the schema after
  * the other cancels up to half of all attempts: with 8 attempts, one of some thousand connections failed.
  */
-export const maxAttempts = 16;
+const maxAttempts = 16;
 /** Delay before the second attempt, in milliseconds; doubles for each further attempt, up to `maxDelayMs`. */
 const firstDelayMs = 20;
 const maxDelayMs = 160;

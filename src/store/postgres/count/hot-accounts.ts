@@ -4,7 +4,7 @@ import type { Queries } from '../base/session.ts';
 import { partitionOf } from '../schema/partition.ts';
 
 /** Minimum number of rows on one day for which an account's counts are stored. */
-export const hotRows = 64;
+const hotRows = 64;
 /** Maximum number of groups per account that a sealed day stores and that a tally reads. */
 export const maxGroups = 5_000;
 

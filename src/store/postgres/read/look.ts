@@ -4,7 +4,7 @@ import { dayName, dayOf, type Interval } from '../../time.ts';
 import type { Limits, Queries, Session } from '../base/session.ts';
 
 /** State of the store as seen by one transaction. */
-export interface Look {
+interface Look {
   readonly floor: Micros;
   /** Newest day that has a table, to which rows may still be added, or null in an empty store. */
   readonly newest: number | null;

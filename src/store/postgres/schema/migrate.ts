@@ -8,7 +8,7 @@ import { migrations } from './migrations.ts';
 const versionTable = 'CREATE TABLE IF NOT EXISTS migration (version integer PRIMARY KEY, applied_at bigint NOT NULL)';
 
 /** Options for a migration. */
-export interface MigrateOptions {
+interface MigrateOptions {
   /** Role that will own the tables; absent for the role of the session. */
   readonly owner?: string;
   /** Statements of each schema version; absent for the versions of this program. */

@@ -5,7 +5,7 @@ import { migrate, storeVersion } from './migrate.ts';
 import { migrations } from './migrations.ts';
 
 /** Names of the roles of a store. */
-export interface StoreRoles {
+interface StoreRoles {
   /** Role of the label instrument; owns the schema and its tables. */
   readonly writer: string;
   /** Read-only role of the account surface and of the commands that only read. */

@@ -23,7 +23,7 @@ import { openPostgresWriter, type PostgresWriterOptions, writerSession } from '.
 const lookLimits: Limits = { statementMs: 1_000, replyMs: 1_000, repeats: 'nothing' };
 
 /** Options for a standby: the options of a writer, with a clock instead of the current time. */
-export interface PostgresStandbyOptions extends Omit<PostgresWriterOptions, 'at' | 'standby'> {
+interface PostgresStandbyOptions extends Omit<PostgresWriterOptions, 'at' | 'standby'> {
   readonly clock: () => Micros;
 }
 

@@ -8,7 +8,7 @@ import { recountGroups } from '../count/hot-accounts.ts';
 import { partitionOf } from '../schema/partition.ts';
 
 /** State and options of the upkeep of a store. */
-export interface Upkeep {
+interface Upkeep {
   readonly session: Session;
   readonly lease: Lease;
   readonly windowDays: number;

@@ -9,7 +9,7 @@ import { partitionOf } from '../schema/partition.ts';
 const identitiesAtOnce = 20_000;
 
 /** State and options of a purge. */
-export interface PurgeWork {
+interface PurgeWork {
   readonly session: Session;
   readonly lease: Lease;
   /** Removes the identities of removed rows from memory, so that the same labels can be accepted again. */

@@ -59,7 +59,7 @@ function columnsOf(rows: readonly (readonly Scalar[])[], columns: number): Value
 }
 
 /** Changes to the counters and positions that one commit makes. `numberOf` returns the numeric id of a source. */
-export interface CountChanges {
+interface CountChanges {
   readonly day: number;
   /** Stamp of the commit. */
   readonly stamp: number;

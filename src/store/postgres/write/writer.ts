@@ -54,7 +54,7 @@ export interface PostgresWriterOptions {
 }
 
 /** State that a standby passes to the writer that it becomes. */
-export interface OpeningStandby {
+interface OpeningStandby {
   readonly session: Session;
   /** Identities that the standby has read. */
   readonly known: KnownIdentities;

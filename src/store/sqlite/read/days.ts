@@ -15,7 +15,7 @@ import type { Catalog } from '../state/state.ts';
 const looks = 5;
 
 /** Access to the list of days, which is in the state file. */
-export interface DayCatalog {
+interface DayCatalog {
   catalog(): Catalog;
   floor(): Micros;
   /** Returns the generation to which every day must belong. */
@@ -23,7 +23,7 @@ export interface DayCatalog {
 }
 
 /** View of a store's days for one query. */
-export interface Look {
+interface Look {
   /** Days that overlap the interval, oldest first. */
   readonly days: readonly DayReader[];
   /** Day to which rows may still be added; older days never change. Null in an empty store. */

@@ -13,7 +13,7 @@ import { keepOneDaysChecksums, type Replacing } from './replace-day.ts';
 import { writeInThread } from './seal.ts';
 
 /** State and options of the upkeep of a store. */
-export interface Upkeep extends Replacing {
+interface Upkeep extends Replacing {
   readonly state: StateChanges;
   readonly windowDays: number;
 }

@@ -13,7 +13,7 @@ import { DayWriter, type DayWriterOptions } from '../day/day-writer.ts';
 import type { StateChanges } from '../state/state.ts';
 
 /** State and options for accepting batches. */
-export interface AcceptanceOptions extends DayWriterOptions {
+interface AcceptanceOptions extends DayWriterOptions {
   readonly paths: StorePaths;
   readonly state: StateChanges;
   /** Identities that a standby has already read; absent if there is no standby. */

@@ -8,14 +8,12 @@
 import { chmodSync, rmSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import Database from 'better-sqlite3';
-import { openWritable, setPragma, syncFolder } from '../src/store/sqlite/base/connection.ts';
+import { migrate, openWritable, setPragma, syncFolder } from '../src/store/sqlite/base/connection.ts';
 import { dayPath, storePaths } from '../src/store/sqlite/base/files.ts';
-import { migrate } from '../src/store/sqlite/base/migrate.ts';
-import { encodeRow, type Intern } from '../src/store/sqlite/base/row.ts';
-import { packStamps, type Stamp } from '../src/store/sqlite/base/stamps.ts';
-import { keepChecksums } from '../src/store/sqlite/blocks/checked-blocks.ts';
+import { encodeRow, type Intern, packStamps, type Stamp } from '../src/store/sqlite/base/row.ts';
+import { keepChecksums } from '../src/store/sqlite/blocks/blocks.ts';
 import { storeSealedDayCounts } from '../src/store/sqlite/hot/hot-counts.ts';
-import { recountLabelers } from '../src/store/sqlite/labeler/counter-changes.ts';
+import { recountLabelers } from '../src/store/sqlite/labeler/stored-counters.ts';
 import { metaNames, rowColumns, sealedDayMigrations } from '../src/store/sqlite/schema/day-schema.ts';
 import { keepFilter } from '../src/store/sqlite/schema/subject-filter.ts';
 import { stateChanges } from '../src/store/sqlite/state/state.ts';

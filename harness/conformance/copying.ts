@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { copyStore } from '../../src/store/copy/copy-store.ts';
-import type { CopyEvent } from '../../src/store/copy/options.ts';
+import { type CopyEvent, copyStore } from '../../src/store/copy/copy-store.ts';
 import type { CopySource, CopyTarget } from '../../src/store/copy/parts.ts';
 import type { StoreWriter } from '../../src/store/port.ts';
 import { day, micros } from '../../src/store/time.ts';

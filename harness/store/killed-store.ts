@@ -2,7 +2,7 @@
  * Does one work on a store in SQLite and kills its own process when it reaches the fault point FAULT for the COUNT-th
  * time (default 1): `killed-store.ts WORK FOLDER AT [FAULT[:COUNT]] [DETAIL]`. AT is the time of the work in microseconds.
  */
-import { setStoreAside } from '../../src/store/sqlite/repair/new-epoch.ts';
+import { setStoreAside } from '../../src/store/sqlite/repair/repair.ts';
 import { restoreStore } from '../../src/store/sqlite/repair/restore.ts';
 import { openSqliteWriter } from '../../src/store/sqlite/write/writer.ts';
 import { micros } from '../../src/store/time.ts';

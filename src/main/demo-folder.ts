@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { makeFolder, OperatorError, systemWords } from '../ops/errors.ts';
 import { StoreError } from '../store/errors.ts';
-import type { WriterLock } from '../store/sqlite/base/lock.ts';
+import type { WriterLock } from '../store/sqlite/base/files.ts';
 
 /** Name of the file that marks a demo directory: everything in it is simulated and may be deleted. */
 const markName = 'SIMULATED.txt';
@@ -68,7 +68,7 @@ function temporaryFolder(): string {
  * module on demand. Rejects with OperatorError if another demo holds the lock.
  */
 async function takeLock(folder: string): Promise<WriterLock> {
-  const { takeWriterLock } = await import('../store/sqlite/base/lock.ts');
+  const { takeWriterLock } = await import('../store/sqlite/base/files.ts');
   try {
     return takeWriterLock(join(folder, lockName));
   } catch (error) {

@@ -1,19 +1,23 @@
 import { join } from 'node:path';
 import { OperatorError } from '../ops/errors.ts';
-import type { StoreInspection } from './common/inspection.ts';
 import type { CopySource, CopyTarget } from './copy/parts.ts';
 import type { StoreReader, StoreWriter } from './port.ts';
 import { isPostgresUrl, type PostgresPlace, parsePostgresUrl, postgresUrlForm } from './postgres/base/place.ts';
 import type { PostgresWriterOptions } from './postgres/write/writer.ts';
 import type { FileEvent } from './sqlite/base/files.ts';
 import { openSqliteReader } from './sqlite/read/reader.ts';
-import { inspectStore } from './sqlite/repair/inspect.ts';
-import { type SetAside, setStoreAside } from './sqlite/repair/new-epoch.ts';
-import { type RepairOptions, type RepairReport, repairStore } from './sqlite/repair/repair.ts';
+import {
+  inspectStore,
+  type RepairOptions,
+  type RepairReport,
+  repairStore,
+  type SetAside,
+  setStoreAside,
+} from './sqlite/repair/repair.ts';
 import { type Restored, type RestoreOptions, restoreStore } from './sqlite/repair/restore.ts';
 import { openSqliteStandby, type SqliteStandbyOptions, sqliteProcesses } from './sqlite/standby/standby.ts';
 import { openSqliteWriter, type SqliteWriterOptions } from './sqlite/write/writer.ts';
-import type { StoreProcess, StoreProcesses, StoreStandby } from './standby/standby.ts';
+import type { StoreInspection, StoreProcess, StoreProcesses, StoreStandby } from './standby/standby.ts';
 
 export type { FileEvent };
 
@@ -99,7 +103,7 @@ export async function openStoreStandby(
 export async function storeProcesses(url: string): Promise<StoreProcesses> {
   const place = parseStoreUrl(url);
   if (place.kind === 'sqlite') return sqliteProcesses(place.folder);
-  const { postgresProcesses } = await import('./postgres/read/inspect.ts');
+  const { postgresProcesses } = await import('./postgres/standby/standby.ts');
   return postgresProcesses(place);
 }
 
@@ -111,7 +115,7 @@ export async function storeProcesses(url: string): Promise<StoreProcesses> {
 export async function askWriterToStop(url: string, { token, pid }: StoreProcess): Promise<boolean> {
   const place = parseStoreUrl(url);
   if (place.kind === 'sqlite') return pid !== null && process.kill(pid, 'SIGTERM');
-  const { askPostgresWriterToStop } = await import('./postgres/read/inspect.ts');
+  const { askPostgresWriterToStop } = await import('./postgres/standby/standby.ts');
   return askPostgresWriterToStop(place, token);
 }
 
@@ -127,7 +131,7 @@ export async function openStoreReader(url: string): Promise<StoreReader> {
 export async function inspect(url: string): Promise<StoreInspection> {
   const place = parseStoreUrl(url);
   if (place.kind === 'sqlite') return inspectStore(place.folder);
-  const { inspectPostgres } = await import('./postgres/read/inspect.ts');
+  const { inspectPostgres } = await import('./postgres/standby/standby.ts');
   return inspectPostgres(place);
 }
 

@@ -10,7 +10,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { accounts, firstInstant, rowsOfBatch } from '../../harness/store/appender-batches.ts';
 import { scanAccount } from '../../harness/store/scan.ts';
 import type { StoreReader } from '../../src/store/port.ts';
-import { faultPoints } from '../../src/store/sqlite/base/migrate.ts';
+import { faultPoints } from '../../src/store/sqlite/base/connection.ts';
 import { openSqliteReader } from '../../src/store/sqlite/read/reader.ts';
 import { openSqliteWriter } from '../../src/store/sqlite/write/writer.ts';
 import { day, micros } from '../../src/store/time.ts';

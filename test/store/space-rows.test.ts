@@ -20,8 +20,8 @@ import {
 } from '../../harness/store/space-rows.ts';
 import { StoreError } from '../../src/store/errors.ts';
 import type { StoreReader, StoreWriter } from '../../src/store/port.ts';
+import type { Faults } from '../../src/store/sqlite/base/connection.ts';
 import type { FileEvent, OnFile } from '../../src/store/sqlite/base/files.ts';
-import type { Faults } from '../../src/store/sqlite/base/migrate.ts';
 import { openSqliteReader } from '../../src/store/sqlite/read/reader.ts';
 import { openSqliteWriter } from '../../src/store/sqlite/write/writer.ts';
 import { isSpaceUri } from '../../src/store/subject.ts';

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { expect, onTestFinished, test } from 'vitest';
-import { takeWriterLock } from '../../src/store/sqlite/base/lock.ts';
+import { takeWriterLock } from '../../src/store/sqlite/base/files.ts';
 import { openSqliteStandby, sqliteProcesses } from '../../src/store/sqlite/standby/standby.ts';
 import { openSqliteWriter } from '../../src/store/sqlite/write/writer.ts';
 import { day, micros } from '../../src/store/time.ts';

@@ -17,7 +17,7 @@ import { OperatorError, systemCode, systemWords } from '../../ops/errors.ts';
 import type { Log } from '../../ops/log.ts';
 import type { Values } from '../../ops/setting.ts';
 import { StoreError } from '../../store/errors.ts';
-import { takeWriterLock, type WriterLock } from '../../store/sqlite/base/lock.ts';
+import { takeWriterLock, type WriterLock } from '../../store/sqlite/base/files.ts';
 import { findIdentity, findIdentityIn } from '../archived-identity.ts';
 import { type CommandContext, packageRoot } from '../command.ts';
 import type { archiveSettings } from './archive-settings.ts';

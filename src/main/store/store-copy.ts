@@ -1,8 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { changeDenyFile, requireDenyList } from '../../labels/operator/deny-file.ts';
 import { OperatorError } from '../../ops/errors.ts';
-import { copyStore } from '../../store/copy/copy-store.ts';
-import type { CopyEvent } from '../../store/copy/options.ts';
+import { type CopyEvent, copyStore } from '../../store/copy/copy-store.ts';
 import { StoreError } from '../../store/errors.ts';
 import {
   askWriterToStop,
@@ -12,7 +11,7 @@ import {
   parseStoreUrl,
   storeProcesses,
 } from '../../store/open.ts';
-import { initializeStore } from '../../store/postgres/schema/roles.ts';
+import { initializeStore } from '../../store/postgres/schema/migrate.ts';
 import type { CommandContext } from '../command.ts';
 import { refused } from '../labels/labels-action.ts';
 

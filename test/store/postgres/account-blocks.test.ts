@@ -3,8 +3,8 @@ import { labelNumber, noon, observationOf } from '../../../harness/conformance/l
 import { hasPostgres, type PostgresServer, startPostgres } from '../../../harness/postgres/server.ts';
 import { parsePostgresUrl } from '../../../src/store/postgres/base/place.ts';
 import { type Queries, Session } from '../../../src/store/postgres/base/session.ts';
-import { readAccount } from '../../../src/store/postgres/read/account-read.ts';
 import { tallyAccount } from '../../../src/store/postgres/read/account-tally.ts';
+import { readAccount } from '../../../src/store/postgres/read/queries.ts';
 import { openPostgresWriter } from '../../../src/store/postgres/write/writer.ts';
 import { day, dayOf, micros } from '../../../src/store/time.ts';
 

@@ -4,8 +4,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { listenForTest, suspendedServer } from '../../../harness/net/listen.ts';
 import { freePort } from '../../../harness/net/ports.ts';
 import { hasPostgres, type PostgresServer, startPostgres } from '../../../harness/postgres/server.ts';
-import { type ChooseOptions, connect } from '../../../src/store/postgres/base/choose-server.ts';
-import { endConnection } from '../../../src/store/postgres/base/connect.ts';
+import { type ChooseOptions, connect, endConnection } from '../../../src/store/postgres/base/connect.ts';
 import { type PostgresHost, parsePostgresUrl } from '../../../src/store/postgres/base/place.ts';
 
 /** Timeout of one server, in milliseconds. It exceeds the timeout of the test. */

@@ -5,7 +5,7 @@ import { batch, everyRow, later } from '../../../harness/conformance/suite.ts';
 import { hasPostgres, type PostgresServer, startPostgres } from '../../../harness/postgres/server.ts';
 import { openStoreReader, openStoreWriter } from '../../../src/store/open.ts';
 import { type PostgresPlace, parsePostgresUrl } from '../../../src/store/postgres/base/place.ts';
-import { initializeStore } from '../../../src/store/postgres/schema/roles.ts';
+import { initializeStore } from '../../../src/store/postgres/schema/migrate.ts';
 import { day, dayStart } from '../../../src/store/time.ts';
 
 describe.skipIf(!hasPostgres())('a store in PostgreSQL with the roles of store init', () => {

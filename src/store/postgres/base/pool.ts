@@ -1,6 +1,5 @@
 import { StoreError } from '../../errors.ts';
-import { type ChooseOptions, connect } from './choose-server.ts';
-import { type Connection, destroyConnection, endConnection, isUsable } from './connect.ts';
+import { type ChooseOptions, type Connection, connect, destroyConnection, endConnection, isUsable } from './connect.ts';
 import type { PostgresHost, PostgresPlace } from './place.ts';
 
 /** Maximum number of waiting requests for a connection. */

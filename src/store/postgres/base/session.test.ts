@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { OperatorError } from '../../../ops/errors.ts';
 import { parsePostgresUrl } from './place.ts';
 import { Session } from './session.ts';
-import { storeError } from './store-error.ts';
+import { storeError } from './sqlstates.ts';
 
 it.each([
   ['the password file', { passwordFile: '/nonexistent/password' }],

@@ -1,4 +1,5 @@
 import { setTimeout as waitFor } from 'node:timers/promises';
+import { OperatorError } from '../../../ops/errors.ts';
 import { StoreError, type StoreErrorCode } from '../../errors.ts';
 
 /** Meaning of an error that PostgreSQL, a pooler or the driver reports, and the reaction of the store. */
@@ -165,4 +166,18 @@ function isRecoveryConflict(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const routine = 'routine' in error ? String(error.routine) : '';
   return /recovery_?conflict/i.test(routine) || /recovery/i.test(error.message);
+}
+
+/**
+ * Converts any thrown value to a `StoreError`; an `OperatorError` becomes `misconfigured`. The message contains no query
+ * parameters.
+ */
+export function storeError(error: unknown, place: string): StoreError {
+  if (error instanceof StoreError) return error;
+  if (error instanceof OperatorError)
+    return new StoreError('misconfigured', `${place}: ${error.message}`, { cause: error });
+  const code = codeOf(error);
+  const text = error instanceof Error ? error.message : String(error);
+  const found = isLate(error) ? 'unreachable' : (stateOf(error)?.error ?? 'unexpected');
+  return new StoreError(found, code === null ? `${place}: ${text}` : `${place}: ${text} (${code})`, { cause: error });
 }

@@ -1,17 +1,30 @@
 import { hostname } from 'node:os';
 import type { Micros } from '../../../contract/timestamp.ts';
-import { movedNote } from '../../common/moved.ts';
-import type { CopiedRow, CopySource, EachChunk, SourceDay, SourceLook } from '../../copy/parts.ts';
-import { StoreError } from '../../errors.ts';
-import { dayName, dayStart, hour } from '../../time.ts';
+import type { GapReason } from '../../../contract/vocabulary.ts';
+import type {
+  CopiedPurge,
+  CopiedRow,
+  CopySource,
+  DayCounts,
+  EachChunk,
+  LabelerDay,
+  SourceDay,
+  SourceLook,
+  StoreContent,
+  TimeCount,
+} from '../../copy/parts.ts';
+import { movedNote, StoreError } from '../../errors.ts';
+import type { Position, RefusalReason } from '../../port.ts';
+import type { RefusedRows } from '../../refused-rows.ts';
+import type { Definitions, DirectoryPosition, LabelerKey } from '../../roster.ts';
+import { dayName, dayStart, hour, minute } from '../../time.ts';
 import { defaultLeaseMs, Lease } from '../base/lease.ts';
 import type { PostgresPlace } from '../base/place.ts';
 import { decodeRow, isLive, type RowRecord, recordColumns } from '../base/row.ts';
 import { longLimits, type Queries, Session } from '../base/session.ts';
-import { assertReadable } from '../schema/migrate.ts';
-import { partitionOf } from '../schema/partition.ts';
-import { readContent } from './content.ts';
-import { readDayCounts } from './day-counts.ts';
+import { labelerKinds } from '../count/counters.ts';
+import { assertReadable, partitionOf } from '../schema/migrate.ts';
+import { readRoster } from '../state/state.ts';
 
 /** Number of connections: one each for reading rows, for other reads, and for the renewal of the lease. */
 const connections = 3;
@@ -159,4 +172,97 @@ export async function tableRows(
 function copiedRow(row: RowRecord): CopiedRow {
   const { observedAt, label, signature } = decodeRow(row);
   return { at: observedAt, observation: { label, signature, live: isLive(row.flags) }, identity: row.identity };
+}
+
+/**
+ * Reads all data that does not belong to a day, in the caller's transaction. Omits the note that marks the store as
+ * retired.
+ */
+async function readContent(queries: Queries): Promise<StoreContent> {
+  const gaps = await queries.rows<{ source: string; started: Micros; ended: Micros; reason: GapReason }>(
+    'SELECT source, started, ended, reason FROM gap',
+  );
+  const notes = await queries.rows<{ name: string; content: string }>(
+    `SELECT name, content FROM note WHERE name <> '${movedNote}'`,
+  );
+  const bytes = await queries.rows<{ source: string; day: number; bytes: number }>(
+    'SELECT source, day, bytes FROM daily_bytes',
+  );
+  return {
+    positions: await queries.rows<Position>(
+      'SELECT source, endpoint, value, accepted_at AS "acceptedAt" FROM position',
+    ),
+    refusedRows: await queries.rows<RefusedRows>('SELECT source, bucket, rows FROM refused_rows'),
+    gaps: gaps.map(({ source, started, ended, reason }) => ({
+      ...{ source: source === '' ? null : source, start: started, end: ended, reason },
+    })),
+    roster: await readRoster(queries),
+    keys: await queries.rows<LabelerKey>(
+      'SELECT did, label_key AS key, first_seen AS "firstSeen", last_seen AS "lastSeen" FROM label_key',
+    ),
+    definitions: await queries.rows<Definitions>(
+      'SELECT did, seen_at AS "seenAt", content FROM definitions ORDER BY id',
+    ),
+    notes: notes.map(({ name, content }) => [name, content] as const),
+    dailyBytes: bytes.map(({ source, day, bytes: n }) => [source, day, n] as const),
+    directories: await queries.rows<DirectoryPosition>('SELECT host, seq FROM directory_position'),
+    purges: await queries.rows<CopiedPurge>(
+      `SELECT source, requested_at AS "requestedAt", completed_at AS "completedAt", removed, next_day AS "nextDay"
+       FROM purge`,
+    ),
+  };
+}
+
+/** Reads the counters of a day. */
+export async function readDayCounts(queries: Queries, day: number): Promise<DayCounts> {
+  const [minutes, hours] = await Promise.all([times(queries, 'minute', day), times(queries, 'hour', day)]);
+  const refused = await queries.rows<{ hour: number; did: string; reason: RefusalReason; n: number }>(
+    'SELECT hour, did, reason, n FROM refusal JOIN source ON id = source WHERE hour >= $1 AND hour < $2',
+    bounds(day, hour),
+  );
+  const labelers = await queries.rows<LabelerRecord>(
+    'SELECT did, kind, key, applied, removed FROM labeler_count JOIN source ON id = source WHERE day = $1',
+    [day],
+  );
+  return {
+    minutes,
+    hours,
+    refusals: refused.map(({ hour: at, did, reason, n }) => [at, did, reason, n] as const),
+    labelers: [...Map.groupBy(labelers, ({ did }) => did)].map(([did, of]) => labelerDay(did, of)),
+    countedFrom: null,
+  };
+}
+
+interface LabelerRecord {
+  readonly did: string;
+  readonly kind: number;
+  readonly key: string;
+  readonly applied: number;
+  readonly removed: number;
+}
+
+async function times(queries: Queries, bucket: 'minute' | 'hour', day: number): Promise<TimeCount[]> {
+  const rows = await queries.rows<{ bucket: number; did: string; applied: number; removed: number }>(
+    `SELECT ${bucket} AS bucket, did, applied, removed FROM counter_${bucket} JOIN source ON id = source
+     WHERE ${bucket} >= $1 AND ${bucket} < $2`,
+    bounds(day, bucket === 'minute' ? minute : hour),
+  );
+  return rows.map(({ bucket: at, did, applied, removed }) => [at, did, applied, removed] as const);
+}
+
+function labelerDay(labeler: string, rows: readonly LabelerRecord[]): LabelerDay {
+  const of = (kind: number) => rows.filter((row) => row.kind === kind);
+  const [others] = of(labelerKinds.others);
+  return {
+    labeler,
+    verdicts: Object.fromEntries(of(labelerKinds.verdict).map(({ key, applied }) => [key, applied])),
+    values: of(labelerKinds.value).map(({ key, applied, removed }) => [key, applied, removed] as const),
+    others: [others?.applied ?? 0, others?.removed ?? 0],
+    delays: of(labelerKinds.delay).map(({ key, applied }) => [Number(key), applied] as const),
+  };
+}
+
+/** Returns the first bucket of a day and that of the next day, for buckets of a length. */
+export function bounds(day: number, length: number): [start: number, end: number] {
+  return [dayStart(day) / length, dayStart(day + 1) / length];
 }

@@ -1,18 +1,26 @@
-import type { CopiedRow, CopyTarget, DayCounts, DayProgress, SourceLook, StoreContent } from '../../copy/parts.ts';
+import { hash } from 'node:crypto';
+import type {
+  CopiedRow,
+  CopyTarget,
+  DayCounts,
+  DayProgress,
+  LabelerDay,
+  SourceLook,
+  StoreContent,
+} from '../../copy/parts.ts';
 import { StoreError } from '../../errors.ts';
-import { dayStart } from '../../time.ts';
+import { signatureVerdicts } from '../../label.ts';
+import { dayStart, hour, minute } from '../../time.ts';
 import { binaryRows } from '../base/copy-in.ts';
 import type { PostgresPlace } from '../base/place.ts';
 import { encodeRow } from '../base/row.ts';
 import { longLimits, type Queries, Session } from '../base/session.ts';
-import { NamedValues } from '../count/named-values.ts';
-import { copyDayTable, copyTable, isUnfinishedCopy, migrate, storeVersion } from '../schema/migrate.ts';
-import { partitionOf } from '../schema/partition.ts';
-import { countLabelers, insertRows } from '../write/commit.ts';
-import { SourceNumbers } from '../write/source-numbers.ts';
-import { writeContent } from './content.ts';
-import { dropDayCounts, readDayCounts, writeDayCounts } from './day-counts.ts';
-import { tableRows } from './source.ts';
+import type { Scalar } from '../base/value.ts';
+import { labelerKinds, NamedValues } from '../count/counters.ts';
+import { copyDayTable, copyTable, isUnfinishedCopy, migrate, partitionOf, storeVersion } from '../schema/migrate.ts';
+import { putRoster } from '../state/state.ts';
+import { countLabelers, insertRows, SourceNumbers } from '../write/commit.ts';
+import { bounds, readDayCounts, tableRows } from './source.ts';
 
 /** Number of connections: one for rows to be stored, and one for rows that are read back. */
 const connections = 2;
@@ -196,4 +204,136 @@ async function recountLabelers(queries: Queries, day: number): Promise<void> {
     await named.load(queries, new Set(encoded.map(({ source }) => source)));
     await countLabelers(queries, { day, rows: encoded, isNamed: (source, value) => named.isNamed(source, value) });
   });
+}
+
+/** Writes all data that does not belong to a day into empty tables, in the caller's transaction. */
+async function writeContent(queries: Queries, content: StoreContent): Promise<void> {
+  const { positions, refusedRows, gaps, roster, keys, definitions, notes, dailyBytes, directories, purges } = content;
+  await insertAll(
+    queries,
+    'position',
+    ['key text', 'source text', 'endpoint text', 'value text', 'accepted_at bigint'],
+    positions.map(({ source, endpoint, value, acceptedAt }) => [
+      ...[hash('sha256', JSON.stringify([source, endpoint]), 'base64'), source, endpoint, value, acceptedAt],
+    ]),
+  );
+  await insertAll(
+    queries,
+    'refused_rows',
+    ['source text', 'bucket smallint', 'rows text'],
+    refusedRows.map(({ source, bucket, rows }) => [source, bucket, rows]),
+  );
+  await insertAll(
+    queries,
+    'gap',
+    ['source text', 'started bigint', 'ended bigint', 'reason text'],
+    gaps.map(({ source, start, end, reason }) => [source ?? '', start, end, reason]),
+  );
+  await putRoster(queries, roster);
+  await insertAll(
+    queries,
+    'label_key',
+    ['did text', 'label_key text', 'first_seen bigint', 'last_seen bigint'],
+    keys.map(({ did, key, firstSeen, lastSeen }) => [did, key, firstSeen, lastSeen]),
+  );
+  // Insert definitions one by one: they are large, and their ids must follow their order.
+  for (const { did, seenAt, content: text } of definitions) {
+    await queries.run('INSERT INTO definitions(did, seen_at, content) VALUES ($1, $2, $3)', [did, seenAt, text]);
+  }
+  await insertAll(queries, 'note', ['name text', 'content text'], notes);
+  await insertAll(queries, 'daily_bytes', ['source text', 'day int', 'bytes bigint'], dailyBytes);
+  await insertAll(
+    queries,
+    'directory_position',
+    ['host text', 'seq bigint'],
+    directories.map(({ host, seq }) => [host, seq]),
+  );
+  await insertAll(
+    queries,
+    'purge',
+    ['source text', 'requested_at bigint', 'completed_at bigint', 'removed bigint', 'next_day int'],
+    purges.map((one) => [one.source, one.requestedAt, one.completedAt, one.removed, one.nextDay]),
+  );
+}
+
+/** Removes the counters of a day. */
+async function dropDayCounts(queries: Queries, day: number): Promise<void> {
+  for (const [table, column, length] of [
+    ['counter_minute', 'minute', minute],
+    ['counter_hour', 'hour', hour],
+    ['refusal', 'hour', hour],
+  ] as const) {
+    await queries.run(`DELETE FROM ${table} WHERE ${column} >= $1 AND ${column} < $2`, bounds(day, length));
+  }
+  await queries.run('DELETE FROM labeler_count WHERE day = $1', [day]);
+}
+
+/** Replaces the counters of a day. `numberOf` returns the numeric id of a source. */
+async function writeDayCounts(
+  queries: Queries,
+  day: number,
+  counts: DayCounts,
+  numberOf: (did: string) => number,
+): Promise<void> {
+  await dropDayCounts(queries, day);
+  for (const bucket of ['minute', 'hour'] as const) {
+    const counted = bucket === 'minute' ? counts.minutes : counts.hours;
+    const rows = counted.filter(([, , applied, removed]) => applied + removed > 0);
+    const columns = [`${bucket} int`, 'source int', 'applied int', 'removed int'];
+    await insertAll(
+      queries,
+      `counter_${bucket}`,
+      columns,
+      rows.map(([at, did, applied, removed]) => [at, numberOf(did), applied, removed]),
+    );
+  }
+  await insertAll(
+    queries,
+    'refusal',
+    ['hour int', 'source int', 'reason text', 'n bigint'],
+    counts.refusals.map(([at, did, reason, rows]) => [at, numberOf(did), reason, rows]),
+  );
+  await insertAll(
+    queries,
+    'labeler_count',
+    ['day int', 'source int', 'kind smallint', 'key text', 'applied bigint', 'removed bigint'],
+    counts.labelers.flatMap((one) => labelerRows(one).map((row) => [day, numberOf(one.labeler), ...row])),
+  );
+}
+
+/** Returns the counters of a labeler as rows of kind, key, applications and removals. */
+function labelerRows({ verdicts, values, others, delays }: LabelerDay): Scalar[][] {
+  const [applied, removed] = others;
+  // Skip values with zero counts if `others` is zero. Otherwise the labeler may have reached its maximum number of
+  // named values: keep the entries, so that no other value takes their place.
+  const kept = values.filter(([, a, r]) => a + r > 0 || applied + removed > 0);
+  const rows: (readonly [kind: number, key: string, applied: number, removed: number])[] = [
+    ...signatureVerdicts.map((verdict) => [labelerKinds.verdict, verdict, verdicts[verdict] ?? 0, 0] as const),
+    ...kept.map(([value, a, r]) => [labelerKinds.value, value, a, r] as const),
+    [labelerKinds.others, '', applied, removed],
+    ...delays.map(([range, n]) => [labelerKinds.delay, String(range), n, 0] as const),
+  ];
+  return rows.filter(([kind, , a, r]) => kind === labelerKinds.value || a + r > 0).map((row) => [...row]);
+}
+
+/** Maximum number of rows per INSERT. */
+const rowsAtOnce = 20_000;
+
+/** Inserts rows into a table. Each column is given as its name followed by its type. */
+async function insertAll(
+  queries: Queries,
+  table: string,
+  columns: readonly string[],
+  rows: readonly (readonly Scalar[])[],
+): Promise<void> {
+  const split = columns.map((column) => column.split(' '));
+  const names = split.map(([name]) => name).join(', ');
+  const types = split.map(([, type], i) => `$${i + 1}::${type}[]`).join(', ');
+  for (let from = 0; from < rows.length; from += rowsAtOnce) {
+    const some = rows.slice(from, from + rowsAtOnce);
+    await queries.run(
+      `INSERT INTO ${table}(${names}) SELECT * FROM unnest(${types})`,
+      columns.map((_, i) => some.map((row) => row[i] ?? null)),
+    );
+  }
 }

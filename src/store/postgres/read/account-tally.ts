@@ -9,10 +9,10 @@ import { GroupSums } from '../../common/group-sums.ts';
 import { StoreError } from '../../errors.ts';
 import type { AccountFilter, StoreReader } from '../../port.ts';
 import { day as dayLength, dayOf, dayStart, micros } from '../../time.ts';
-import { ofSubject, removalFlag, subjectKey, targets } from '../base/row.ts';
+import { ofSubject, removalFlag, subjectDid, subjectKey, targets } from '../base/row.ts';
 import type { Queries, Session } from '../base/session.ts';
-import { maxGroups } from '../count/hot-accounts.ts';
-import { readRows } from './look.ts';
+import { maxGroups } from '../count/counters.ts';
+import { readRows } from './queries.ts';
 
 /**
  * Maximum number of rows after the end of the interval that may be subtracted from the stored counts of its last day.
@@ -218,4 +218,19 @@ function sumsBy(groups: readonly Group[], nameIn: (group: Group) => string) {
 
 function zero(): { applied: number; removed: number } {
   return { applied: 0, removed: 0 };
+}
+
+/** Maximum number of groups of an account that is used for warm-up. */
+const fewGroups = 1_000;
+
+/** Returns hot accounts of the newest sealed day, without those of many groups. */
+export async function busyAccounts(session: Session, limit: number): Promise<string[]> {
+  const rows = await session.read((queries) =>
+    queries.rows<{ subject: string }>(
+      `SELECT subject FROM account_group WHERE day = (SELECT max(day) FROM day WHERE sealed) GROUP BY subject
+       HAVING count(*) <= ${fewGroups} ORDER BY subject DESC LIMIT $1`,
+      [limit],
+    ),
+  );
+  return rows.map(({ subject }) => subjectDid(subject)).filter((did) => did.startsWith('did:'));
 }

@@ -4,16 +4,23 @@ import { StoreError } from '../../errors.ts';
 import { identityOf } from '../../label.ts';
 import { duplicateHorizon } from '../../port.ts';
 import type { RefusedRows } from '../../refused-rows.ts';
-import type { StoreStandby, WriterEnd, WriterSighting } from '../../standby/standby.ts';
-import { defaultLeaseMs } from '../base/lease.ts';
-import { processName, writerBackends } from '../base/process-name.ts';
-import { type Limits, longLimits, type Queries, type Session } from '../base/session.ts';
+import type {
+  StoreInspection,
+  StoreProcesses,
+  StoreStandby,
+  WriterEnd,
+  WriterSighting,
+} from '../../standby/standby.ts';
+import { dayName } from '../../time.ts';
+import { processName, writerBackends } from '../base/connect.ts';
+import { askToStop, defaultLeaseMs, processesIn, StandbyPlace, successionVersion } from '../base/lease.ts';
+import type { PostgresPlace } from '../base/place.ts';
+import { type Limits, longLimits, type Queries, Session } from '../base/session.ts';
 import { codeOf } from '../base/sqlstates.ts';
-import { StandbyPlace, successionVersion } from '../base/succession.ts';
-import { readIdentities } from '../read/identities.ts';
+import { readIdentities } from '../read/queries.ts';
 import { readerOver } from '../read/reader.ts';
-import { storeVersion } from '../schema/migrate.ts';
-import { readDailyBytes, readDirectoryPosition } from '../state/instrument.ts';
+import { assertReadable, partitionOf, storeVersion } from '../schema/migrate.ts';
+import { readDailyBytes, readDirectoryPosition, readPurges } from '../state/state.ts';
 import { openPostgresWriter, type PostgresWriterOptions, writerSession } from '../write/writer.ts';
 
 /**
@@ -230,5 +237,67 @@ class FollowedIdentities {
       'commits_lost',
       `${this.#session.name} lost commits that it had confirmed, for example in a failover; restart the standby`,
     );
+  }
+}
+
+type StoreRow = Pick<StoreInspection, 'heartbeat' | 'schema' | 'writing' | 'bytes'> & StoreInspection['epoch'];
+
+/** Inspects the store in a database, with or without a running writer. */
+export async function inspectPostgres(place: PostgresPlace): Promise<StoreInspection> {
+  const session = new Session(place, place.target, 1);
+  try {
+    await assertReadable(session);
+    return await session.read((queries) => inspect(queries, place.schema));
+  } finally {
+    await session.close();
+  }
+}
+
+async function inspect(queries: Queries, schema: string): Promise<StoreInspection> {
+  const [row] = await queries.rows<StoreRow>(
+    `SELECT generation AS "generationId", started_at AS "startedAt", heartbeat, expires_at > clock_timestamp() AS writing,
+     (SELECT max(version) FROM migration) AS schema,
+     (SELECT sum(pg_total_relation_size(oid))::bigint FROM pg_class
+      WHERE relnamespace = $1::regnamespace AND relkind IN ('r', 'p')) AS bytes FROM store`,
+    [schema],
+  );
+  if (!row) throw new StoreError('damaged', 'the table "store" has no row');
+  const days = await queries.rows<{ day: number; sealed: boolean }>('SELECT day, sealed FROM day ORDER BY day');
+  const tables = await queries.rows<{ name: string }>(
+    'SELECT relname::text AS name FROM pg_class WHERE relnamespace = $1::regnamespace',
+    [schema],
+  );
+  const names = new Set(tables.map(({ name }) => name));
+  const { generationId, startedAt, heartbeat, writing, bytes } = row;
+  return {
+    ...{ schema: row.schema, epoch: { generationId, startedAt }, heartbeat, writing, bytes },
+    sealedDays: days.filter(({ sealed }) => sealed).length,
+    openDays: days.filter(({ sealed }) => !sealed).length,
+    missingDays: days.filter(({ day }) => !names.has(partitionOf(day))).map(({ day }) => dayName(day)),
+    pendingPurges: (await readPurges(queries)).filter(({ completedAt }) => completedAt === null),
+    unverifiedDays: [],
+  };
+}
+
+/** Returns the writer and the standby of the store in a database. */
+export function postgresProcesses(place: PostgresPlace): Promise<StoreProcesses> {
+  return inSession(place, async (session) => {
+    await assertReadable(session);
+    return session.read(processesIn);
+  });
+}
+
+/** Asks the writer with the given token to stop. Returns false if another process has become the writer. */
+export function askPostgresWriterToStop(place: PostgresPlace, token: string): Promise<boolean> {
+  return inSession(place, (session) => askToStop(session, token));
+}
+
+async function inSession<T>(place: PostgresPlace, work: (session: Session) => Promise<T>): Promise<T> {
+  // Use the primary unless the URL asks for a certain kind of server, because a standby may lag behind.
+  const session = new Session(place, place.target === 'any' ? 'primary' : place.target, 1);
+  try {
+    return await work(session);
+  } finally {
+    await session.close();
   }
 }

@@ -8,13 +8,18 @@ import type { Lease } from '../base/lease.ts';
 import type { NewRow } from '../base/row.ts';
 import { longLimits, type Queries, type Session } from '../base/session.ts';
 import { codeOf } from '../base/sqlstates.ts';
-import { HotAccounts } from '../count/hot-accounts.ts';
-import { NamedValues } from '../count/named-values.ts';
-import { readIdentities } from '../read/identities.ts';
-import { addPartition } from '../schema/partition.ts';
-import { addCounts, insertRows, putRefusedRows } from './commit.ts';
-import { SourceNumbers } from './source-numbers.ts';
-import { type Prepared, rowsOf, WaitingBatches } from './waiting.ts';
+import { HotAccounts, NamedValues } from '../count/counters.ts';
+import { readIdentities } from '../read/queries.ts';
+import { addPartition } from '../schema/migrate.ts';
+import {
+  addCounts,
+  insertRows,
+  type Prepared,
+  putRefusedRows,
+  rowsOf,
+  SourceNumbers,
+  WaitingBatches,
+} from './commit.ts';
 
 /** Cached data of the day to which rows are added. */
 interface OpenDay {

@@ -5,26 +5,26 @@ import type { KnownIdentities } from '../../common/identity-set.ts';
 import { StoreError } from '../../errors.ts';
 import type { StoreWriter } from '../../port.ts';
 import type { RefusedRows } from '../../refused-rows.ts';
-import { defaultLeaseMs, Lease } from '../base/lease.ts';
+import { processName } from '../base/connect.ts';
+import { defaultLeaseMs, Lease, succession, successionVersion } from '../base/lease.ts';
 import type { PostgresPlace } from '../base/place.ts';
-import { processName } from '../base/process-name.ts';
 import { type Limits, type Queries, Session } from '../base/session.ts';
-import { succession, successionVersion } from '../base/succession.ts';
 import { readerOver } from '../read/reader.ts';
 import { assertFinished, assertNotRetired, migrate, storeVersion } from '../schema/migrate.ts';
-import { changeGaps } from '../state/gaps.ts';
 import {
+  changeGaps,
+  dropRoster,
   putDailyBytes,
+  putDefinitions,
   putDirectoryPosition,
+  putKeys,
   putNote,
+  putRoster,
   readDailyBytes,
   readDirectoryPosition,
-} from '../state/instrument.ts';
-import { putDefinitions, putKeys } from '../state/labelers.ts';
-import { requestPurge } from '../state/purges.ts';
-import { dropRoster, putRoster } from '../state/roster.ts';
-import { maintainDays } from '../upkeep/maintenance.ts';
-import { purgeNextDay } from '../upkeep/purge.ts';
+  requestPurge,
+} from '../state/state.ts';
+import { maintainDays, purgeNextDay } from '../upkeep/maintenance.ts';
 import { Acceptance } from './acceptance.ts';
 
 /** Options for opening a store for writing. */

@@ -1,7 +1,17 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { ReceivedLabel, SignatureVerdict } from '../../label.ts';
-import { signatureVerdicts } from '../../label.ts';
-import { decodeRow, encodeRow, type Intern, type NameOf, subjectDid, subjectKey } from './row.ts';
+import { type ReceivedLabel, type SignatureVerdict, signatureVerdicts } from '../../label.ts';
+import { minute } from '../../time.ts';
+import {
+  decodeRow,
+  encodeRow,
+  type Intern,
+  type NameOf,
+  packStamps,
+  subjectDid,
+  subjectKey,
+  unpackStamps,
+} from './row.ts';
 
 function names(): { intern: Intern; nameOf: NameOf } {
   const all: string[] = [];
@@ -91,4 +101,21 @@ describe('the subject key', () => {
   it('of a did:plc is 15 bytes long', () => {
     expect(subjectKey('did:plc:ewvi7nxzyoun6zhxrhs64oiz')).toHaveLength(15);
   });
+});
+
+const stamps = fc
+  .array(fc.record({ offset: fc.integer({ min: 0, max: minute - 1 }), removed: fc.boolean() }), { maxLength: 50 })
+  .map((all) => all.sort((a, b) => a.offset - b.offset));
+
+it('unpackStamps restores packed stamps in order', () => {
+  fc.assert(
+    fc.property(stamps, (all) => {
+      expect([...unpackStamps(packStamps(all))]).toEqual(all);
+    }),
+  );
+});
+
+it('packed stamps that are one microsecond apart take one byte each, except for the first stamp', () => {
+  const run = Array.from({ length: 100 }, (_, i) => ({ offset: 1_000 + i, removed: false }));
+  expect(packStamps(run)).toHaveLength(101);
 });

@@ -1,16 +1,14 @@
 import type { Micros } from '../../../contract/timestamp.ts';
 import type { GapReason } from '../../../contract/vocabulary.ts';
-import { movedNote } from '../../common/moved.ts';
 import type { CopiedPurge, CopiedRow, DayCounts, LabelerDay, StoreContent, TimeCount } from '../../copy/parts.ts';
-import { StoreError } from '../../errors.ts';
+import { movedNote, StoreError } from '../../errors.ts';
 import { identityOf, type SignatureVerdict } from '../../label.ts';
 import type { RefusalReason } from '../../port.ts';
 import type { Definitions, DirectoryPosition, LabelerKey } from '../../roster.ts';
 import { dayStart } from '../../time.ts';
-import { openReadonly, type Sqlite } from '../base/connection.ts';
+import { openReadonly, type Sqlite, storeError } from '../base/connection.ts';
 import type { DayForm } from '../base/files.ts';
 import { decodeOpenRow, decodeRow, type Intern, liveFlag, type NameOf, type StoredRow } from '../base/row.ts';
-import { storeError } from '../base/store-error.ts';
 import { type DayReader, openSealed } from '../day/day-reader.ts';
 import { type DayCounters, type Events, packCounters } from '../labeler/day-counters.ts';
 import { metaNames, rowColumns } from '../schema/day-schema.ts';

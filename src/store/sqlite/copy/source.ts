@@ -1,16 +1,20 @@
 import { existsSync } from 'node:fs';
-import { movedNote } from '../../common/moved.ts';
 import type { CopySource, EachChunk, SourceLook, StoreContent } from '../../copy/parts.ts';
-import { StoreError } from '../../errors.ts';
+import { movedNote, StoreError } from '../../errors.ts';
 import { dayName } from '../../time.ts';
-import { openReadonly, openWritable, type Sqlite } from '../base/connection.ts';
-import { type DayForm, dayPath, type StorePaths, storePaths } from '../base/files.ts';
-import { takeWriterLock, type WriterLock } from '../base/lock.ts';
-import { assertKnown, schemaVersion } from '../base/migrate.ts';
-import { isAbsent, storeError } from '../base/store-error.ts';
+import {
+  assertKnown,
+  isAbsent,
+  openReadonly,
+  openWritable,
+  type Sqlite,
+  schemaVersion,
+  storeError,
+} from '../base/connection.ts';
+import { type DayForm, dayPath, type StorePaths, storePaths, takeWriterLock, type WriterLock } from '../base/files.ts';
 import { DayReader } from '../day/day-reader.ts';
+import { assertStateBegun, assertStateFile } from '../read/lost-tail.ts';
 import { stateMigrations } from '../schema/state-schema.ts';
-import { assertStateBegun, assertStateFile } from '../state/lost-state.ts';
 import { stateQueries } from '../state/state.ts';
 import { dayRows, readDayCounts, readState } from './content.ts';
 

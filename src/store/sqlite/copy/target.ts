@@ -13,17 +13,22 @@ import type {
   StoreContent,
 } from '../../copy/parts.ts';
 import { StoreError } from '../../errors.ts';
-import { openReadonly, openWritable, type Sqlite, syncFolder } from '../base/connection.ts';
-import { dayPath, flush, listDays, removeDatabase, type StorePaths, storeCopyName, storePaths } from '../base/files.ts';
-import { takeWriterLock, type WriterLock } from '../base/lock.ts';
-import { migrate } from '../base/migrate.ts';
+import { migrate, openReadonly, openWritable, type Sqlite, storeError, syncFolder } from '../base/connection.ts';
+import {
+  dayPath,
+  flush,
+  listDays,
+  removeDatabase,
+  type StorePaths,
+  storeCopyName,
+  storePaths,
+  takeWriterLock,
+  type WriterLock,
+} from '../base/files.ts';
 import type { Intern } from '../base/row.ts';
-import { storeError } from '../base/store-error.ts';
-import { rowWriter } from '../day/commit-tables.ts';
 import { DayReader } from '../day/day-reader.ts';
-import { internerOf, RememberedNames } from '../day/interner.ts';
-import { metaNames, openDayMigrations } from '../schema/day-schema.ts';
-import { refusedRowsWriter } from '../schema/refused-schema.ts';
+import { internerOf, RememberedNames, rowWriter } from '../day/day-writer.ts';
+import { metaNames, openDayMigrations, refusedRowsWriter } from '../schema/day-schema.ts';
 import { stateMigrations } from '../schema/state-schema.ts';
 import { stateChanges } from '../state/state.ts';
 import { dayRows, readDayCounts, writeDayCounts, writeState } from './content.ts';

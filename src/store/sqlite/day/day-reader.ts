@@ -5,9 +5,15 @@ import { identityBytes } from '../../label.ts';
 import type { Observation, Position, RefusalCount, RefusalReason } from '../../port.ts';
 import type { RefusedRows } from '../../refused-rows.ts';
 import { hour, minute } from '../../time.ts';
-import { openImmutable, openReadonly, type Sqlite } from '../base/connection.ts';
+import {
+  assertKnown,
+  openImmutable,
+  openReadonly,
+  type Sqlite,
+  schemaVersion,
+  storeError,
+} from '../base/connection.ts';
 import type { DayForm } from '../base/files.ts';
-import { assertKnown, schemaVersion } from '../base/migrate.ts';
 import {
   decodeOpenRow,
   decodeRow,
@@ -18,19 +24,24 @@ import {
   type SubjectKey,
   sameKey,
   subjectDid,
+  unpackStamps,
 } from '../base/row.ts';
-import { unpackStamps } from '../base/stamps.ts';
-import { storeError } from '../base/store-error.ts';
-import { type ChecksumProblem, checkDay } from '../blocks/checked-blocks.ts';
+import { type ChecksumProblem, checkDay } from '../blocks/blocks.ts';
 import { CheckedGroups } from '../blocks/group-sums.ts';
-import { Names } from '../blocks/names.ts';
 import { type CountedDay, StoredCounts } from '../hot/hot-counts.ts';
 import { StoredLabelerCounters } from '../labeler/stored-counters.ts';
-import { DayFile } from '../schema/day-file.ts';
-import { checkedFrom, metaNames, openDayMigrations, rowColumns, sealedDayMigrations } from '../schema/day-schema.ts';
-import { isEarlierRefusedRows, refusedRowsIn } from '../schema/refused-schema.ts';
+import {
+  checkedFrom,
+  DayFile,
+  isEarlierRefusedRows,
+  metaNames,
+  openDayMigrations,
+  refusedRowsIn,
+  rowColumns,
+  sealedDayMigrations,
+} from '../schema/day-schema.ts';
 import { mayHold, subjectsSql } from '../schema/subject-filter.ts';
-import { AccountRows, type RowChoice, type RowRange } from './account-rows.ts';
+import { AccountRows, Names, type RowChoice, type RowRange } from './account-rows.ts';
 
 /** Size of the page cache of one day's file, in bytes. The operating system caches further pages. */
 const cacheBytes = 2 * 1024 * 1024;

@@ -5,8 +5,7 @@ import { StoreError } from '../../errors.ts';
 import type { AccountFilter, StoreReader } from '../../port.ts';
 import { dayOf, dayStart, type Interval, micros } from '../../time.ts';
 import { type SubjectKey, subjectKey } from '../base/row.ts';
-import { type Group, groupsOfPacked, maxGroups } from './group.ts';
-import type { CountedDay } from './stored-counts.ts';
+import { type CountedDay, type Group, groupsOfPacked, maxGroups } from './stored-counts.ts';
 
 /** Cached counts of a run of consecutive sealed days. */
 interface Run {

@@ -18,7 +18,6 @@
  */
 
 export { AccountTallies } from './account-tally.ts';
-export { packedRowSql } from './group.ts';
 export { OpenDayCounter, openDaySubtraction, recountOpenDay } from './open-day-counter.ts';
 export type { CountedDay } from './stored-counts.ts';
-export { StoredCounts, storeSealedDayCounts } from './stored-counts.ts';
+export { packedRowSql, StoredCounts, storeSealedDayCounts } from './stored-counts.ts';

@@ -3,7 +3,7 @@ import { maxBatchRows } from '../../port.ts';
 import type { Sqlite } from '../base/connection.ts';
 import { type StoredRow, type SubjectKey, subjectName } from '../base/row.ts';
 import { countsSql, hotRows, targetSql } from '../schema/day-schema.ts';
-import { maxGroups } from './group.ts';
+import { maxGroups } from './stored-counts.ts';
 
 /**
  * Number of one-byte counters. Subjects with the same hash share a counter, so a counter below its maximum is at least

@@ -3,8 +3,7 @@ import type { LabelerCounters, LabelersCounters } from '../../labeler-counters.t
 import { dayOf, dayStart, type Interval, micros } from '../../time.ts';
 import type { DayReader } from '../day/day-reader.ts';
 import { type DayCounters, isEmpty, LabelerSum } from '../labeler/day-counters.ts';
-import { assertInterval } from './account-read.ts';
-import type { Days } from './days.ts';
+import { assertInterval, type Days } from './days.ts';
 
 /** Maximum number of day sets whose sums are cached. */
 const maxCached = 3;

@@ -1,11 +1,20 @@
+import { existsSync, statSync } from 'node:fs';
+import Database from 'better-sqlite3';
+import { systemCode } from '../../../ops/errors.ts';
 import { StoreError } from '../../errors.ts';
 import type { StoredGap } from '../../port.ts';
 import { dayName, dayStart, type Interval, micros } from '../../time.ts';
-import { dayPath, type OnFile, type StorePaths } from '../base/files.ts';
-import { isAbsent } from '../base/store-error.ts';
+import { isAbsent, lockWaitMs, type Sqlite, storeError } from '../base/connection.ts';
+import {
+  assertNoInterruptedMove,
+  type DayForm,
+  dayPath,
+  listDays,
+  type OnFile,
+  type StorePaths,
+} from '../base/files.ts';
 import { DayReader } from '../day/day-reader.ts';
 import { metaNames } from '../schema/day-schema.ts';
-import { remedy } from '../state/lost-state.ts';
 import type { Catalog, StateChanges } from '../state/state.ts';
 
 /**
@@ -85,4 +94,134 @@ function read<T>(paths: StorePaths, { day, sealed }: { day: number; sealed: numb
   } finally {
     reader?.close();
   }
+}
+
+/** Instructions for the operator if the state file and the day files do not match. */
+export const remedy =
+  'almanac labels restore FROM restores a backup; almanac labels new-epoch moves the days aside and begins a new store';
+
+/**
+ * Throws `damaged` if the state file is missing or empty although day files or its log exist, because a new state file
+ * must never be created for existing days. Also throws if a move, a restore or a copy of the store was interrupted; see
+ * `assertNoInterruptedMove`.
+ */
+export function assertStateFile(paths: StorePaths): void {
+  const size = statSync(paths.state, { throwIfNoEntry: false })?.size;
+  if (existsSync(paths.folder)) assertNoInterruptedMove(paths.folder);
+  if ((size ?? 0) > 0) return;
+  const log = statSync(`${paths.state}-wal`, { throwIfNoEntry: false })?.size ?? 0;
+  if (log > 0)
+    throw new StoreError('damaged', `${paths.folder} contains the log of state.sqlite but no state.sqlite: ${remedy}`);
+  refuse(paths, size === undefined ? 'state.sqlite is missing' : 'state.sqlite is empty');
+}
+
+/** Throws `damaged` if day files exist but the state file has no epoch, because its content or its log was lost. */
+export function assertStateBegun(paths: StorePaths, hasEpoch: boolean): void {
+  if (!hasEpoch) refuse(paths, 'state.sqlite has no epoch');
+}
+
+/**
+ * Throws `damaged` if the newest readable day and the state file have different generations, because one of the two
+ * files then belongs to another store.
+ */
+export function assertOneGeneration(
+  paths: StorePaths,
+  generation: string,
+  forms: readonly DayForm[] = ['open', 'sealed'],
+): void {
+  if (!existsSync(paths.days)) return;
+  for (const { day, form } of listDays(paths).reverse()) {
+    if (!forms.includes(form)) continue;
+    const path = dayPath(paths, day, form);
+    const content = contentIfReadable(path);
+    if (content?.kind !== 'day') continue;
+    if (content.generation === generation) return;
+    throw new StoreError('damaged', `${path} belongs to another generation of the store: ${remedy}`);
+  }
+}
+
+/**
+ * Returns the content of a day's file, or null if the file cannot be read now, for example because it is locked or was
+ * removed. A later read reports the error.
+ */
+function contentIfReadable(path: string): DayContent | null {
+  try {
+    return dayContent(path, false);
+  } catch (error) {
+    const known = storeError(error, path);
+    if (known instanceof StoreError) return null;
+    throw error;
+  }
+}
+
+/** Throws `damaged` if SQLite detects corruption in the state file. */
+export function assertSound(db: Sqlite): void {
+  const found = db.pragma('quick_check(1)', { simple: true });
+  if (found !== 'ok') throw new StoreError('damaged', `${db.name}: ${String(found)}: ${remedy}`);
+}
+
+function refuse(paths: StorePaths, why: string): void {
+  const days = existsSync(paths.days) ? [...new Set(listDays(paths).map(({ day }) => dayName(day)))] : [];
+  if (days.length === 0) return;
+  const [first, last] = [days[0], days.at(-1)];
+  const which = days.length === 1 ? `the day ${first} exists` : `${days.length} days exist, ${first} to ${last}`;
+  throw new StoreError('damaged', `${why} in ${paths.folder}, and ${which}: ${remedy}`);
+}
+
+/**
+ * Content of a file that is named like a day file:
+ *
+ * - `day`: a day of the store with this generation;
+ * - `unfinished`: a new day whose creation was interrupted, without any rows;
+ * - `foreign`: a database of another application;
+ * - `unreadable`: a file that is not a database, a damaged database, or a database with rows but no generation.
+ */
+export type DayContent =
+  | { readonly kind: 'day'; readonly generation: string }
+  | { readonly kind: 'unfinished' | 'foreign' }
+  | { readonly kind: 'unreadable'; readonly why: string };
+
+/**
+ * Determines the kind of a file that is named like a day file from its content. With `mayWrite`, also rolls back an
+ * unfinished transaction.
+ */
+export function dayContent(path: string, mayWrite: boolean): DayContent {
+  try {
+    return look(path, true);
+  } catch (error) {
+    // A rollback journal exists only until the first change to a new file, which enables the write-ahead log.
+    const isHot = mayWrite && systemCode(error) === 'SQLITE_READONLY_ROLLBACK';
+    try {
+      if (isHot) return look(path, false);
+    } catch (second) {
+      return unreadable(second, path);
+    }
+    return unreadable(error, path);
+  }
+}
+
+function look(path: string, readonly: boolean): DayContent {
+  const db = new Database(path, { readonly, fileMustExist: true, timeout: lockWaitMs });
+  try {
+    const tables = new Set(db.prepare<[], string>("SELECT name FROM sqlite_schema WHERE type = 'table'").pluck().all());
+    if (tables.size === 0) return { kind: 'unfinished' };
+    if (!tables.has('meta') || !tables.has('observation')) return { kind: 'foreign' };
+    const generation = db.prepare<[string], unknown>('SELECT value FROM meta WHERE name = ?').pluck();
+    const found = generation.get(metaNames.generation);
+    if (typeof found === 'string') return { kind: 'day', generation: found };
+    return isEmpty(db) ? { kind: 'unfinished' } : { kind: 'unreadable', why: 'the file has rows but no generation' };
+  } finally {
+    db.close();
+  }
+}
+
+function isEmpty(db: Sqlite): boolean {
+  const anyRow = 'SELECT 1 FROM observation UNION ALL SELECT 1 FROM refusal UNION ALL SELECT 1 FROM position LIMIT 1';
+  return db.prepare(anyRow).get() === undefined;
+}
+
+function unreadable(error: unknown, path: string): DayContent {
+  const known = storeError(error, path);
+  if (known instanceof StoreError && known.code === 'damaged') return { kind: 'unreadable', why: known.message };
+  throw known;
 }

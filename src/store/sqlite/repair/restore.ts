@@ -21,13 +21,27 @@ import { makeFolder, systemCode } from '../../../ops/errors.ts';
 import { StoreError } from '../../errors.ts';
 import type { DayReport, StoredGap } from '../../port.ts';
 import { dayName, dayStart, type Interval, micros } from '../../time.ts';
-import { openWritable, syncFolder } from '../base/connection.ts';
-import { copiedName, copyingName, flush, listDays, type OnFile, storePaths } from '../base/files.ts';
-import { takeWriterLock, writerLockHeld } from '../base/lock.ts';
-import { type Faults, migrate, schemaVersion } from '../base/migrate.ts';
-import { storeError, systemError } from '../base/store-error.ts';
+import {
+  type Faults,
+  migrate,
+  openWritable,
+  schemaVersion,
+  storeError,
+  syncFolder,
+  systemError,
+} from '../base/connection.ts';
+import {
+  copiedName,
+  copyingName,
+  flush,
+  listDays,
+  type OnFile,
+  storePaths,
+  takeWriterLock,
+  writerLockHeld,
+} from '../base/files.ts';
+import { assertSound } from '../read/lost-tail.ts';
 import { stateMigrations } from '../schema/state-schema.ts';
-import { assertSound } from '../state/lost-state.ts';
 import { stateChanges } from '../state/state.ts';
 import { openSqliteWriter } from '../write/writer.ts';
 

@@ -1,19 +1,40 @@
+import { statSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { targetKinds } from '../../../contract/vocabulary.ts';
+import { StoreError } from '../../errors.ts';
 import type { AccountFilter } from '../../port.ts';
+import type { RefusedRows, RefusedRowsChange } from '../../refused-rows.ts';
 import { postCollection } from '../../subject.ts';
-import { pageBytes, type Sqlite, setPragma } from '../base/connection.ts';
+import {
+  type Migration,
+  migrate,
+  pageBytes,
+  type Sqlite,
+  schemaVersion,
+  setPragma,
+  storeError,
+} from '../base/connection.ts';
 import { removeDatabase } from '../base/files.ts';
-import { type Migration, migrate } from '../base/migrate.ts';
 import { recordBits, removalFlag } from '../base/row.ts';
-import { refusedRowsTable } from './refused-schema.ts';
+
+const isEarlier = "endpoint GLOB 'refused/[0-9a-f]'";
+
+/** SQL that selects the refused rows of a file without the table. */
+const earlierRefusedRows = `SELECT source, instr('0123456789abcdef', substr(endpoint, 9)) - 1 AS bucket,
+  value AS rows FROM position WHERE ${isEarlier}`;
+
+/** SQL that creates the table `refused_rows` and moves the refused rows into it. */
+const refusedRowsTable = `CREATE TABLE refused_rows(source TEXT NOT NULL, bucket INTEGER NOT NULL, rows TEXT NOT NULL,
+  PRIMARY KEY(source, bucket)) WITHOUT ROWID;
+INSERT INTO refused_rows(source, bucket, rows) ${earlierRefusedRows};
+DELETE FROM position WHERE ${isEarlier};`;
 
 /**
  * Schema of a day's file, which contains all data of one day: rows, counters, refusals, and the positions as of its
  * last commit. Open and sealed days have these differences:
  * - open: `observation` is in order of acceptance, with the identity of each row and an index by subject; `busy` counts
  *   all rows of the subjects for which the writer counted `hotRows` (`hot/hot-counts.ts`), which may not be all hot
- *   subjects; `refused_rows` contains the refused rows that the instrument remembers (`refused-schema.ts`);
+ *   subjects; `refused_rows` contains the refused rows that the instrument remembers;
  * - sealed: `observation` is clustered by (subject, id), so that an account's rows are adjacent. It has no identities,
  *   because a day is sealed only when it can no longer receive duplicates. `counter_minute.stamps` contains the
  *   acceptance times of the rows, `busy_groups` counts the rows of every subject with at least `hotRows` rows, and
@@ -232,4 +253,131 @@ export function prepareGrowingDay(db: Sqlite, from: string): void {
   setPragma(db, 'cache_size', -growingCacheBytes / 1024);
   migrate(db, sealedDayMigrations, new Date().toISOString());
   db.prepare('ATTACH ? AS day').run(from);
+}
+
+/**
+ * Schema of the refused rows of an open day. Earlier versions stored them as positions with the endpoints `refused/0`
+ * to `refused/f`. A new day takes over the refused rows of the previous day, and only the refused rows of the newest
+ * day are used. Sealed days therefore contain no refused rows.
+ */
+
+/** First schema version of an open day with the table `refused_rows`. */
+const refusedRowsFrom = 4;
+
+/** Returns true if the endpoint of a position shows that an earlier version stored refused rows in that position. */
+export function isEarlierRefusedRows(endpoint: string): boolean {
+  return /^refused\/[0-9a-f]$/.test(endpoint);
+}
+
+/**
+ * Returns the refused rows of an open day as of its last commit. In a file that no writer has migrated yet, they are
+ * stored as positions.
+ */
+export function refusedRowsIn(file: DayFile): RefusedRows[] {
+  const table = schemaVersion(file.db) >= refusedRowsFrom ? 'refused_rows' : `(${earlierRefusedRows})`;
+  const rows = file.all<[string, number, string]>(`SELECT source, bucket, rows FROM ${table} ORDER BY 1, 2`, []);
+  return rows.map(([source, bucket, packed]) => ({ source, bucket, rows: packed }));
+}
+
+/** Returns a function that stores changes to refused rows, in the caller's transaction. */
+export function refusedRowsWriter(db: Sqlite): (changes: readonly RefusedRowsChange[]) => void {
+  const put = db.prepare(
+    `INSERT INTO refused_rows(source, bucket, rows) VALUES (?, ?, ?)
+     ON CONFLICT DO UPDATE SET rows = excluded.rows`,
+  );
+  const remove = db.prepare('DELETE FROM refused_rows WHERE source = ? AND bucket = ?');
+  return (changes) => {
+    for (const { source, bucket, rows } of changes) {
+      if (rows === null) remove.run(source, bucket);
+      else put.run(source, bucket, rows);
+    }
+  };
+}
+
+type RawStatement = Database.Statement<unknown[], unknown>;
+
+/** A day's file with its prepared statements. Converts errors to store errors that contain the path of the file. */
+export class DayFile {
+  readonly path: string;
+  readonly db: Sqlite;
+  readonly #statements = new Map<string, RawStatement>();
+
+  constructor(db: Sqlite, path: string) {
+    this.db = db;
+    this.path = path;
+  }
+
+  /** Returns the rows of a query, each as an array. */
+  all<Row>(sql: string, parameters: readonly unknown[]): Row[] {
+    try {
+      return this.#statement(sql, 'raw').all(...parameters) as Row[];
+    } catch (error) {
+      throw dayError(error, this.path);
+    }
+  }
+
+  /** Returns the single column of a query as numbers. */
+  column(sql: string, parameters: readonly unknown[]): number[] {
+    try {
+      return this.#statement(sql, 'pluck').all(...parameters) as number[];
+    } catch (error) {
+      throw dayError(error, this.path);
+    }
+  }
+
+  /** Yields the rows of a query one at a time. The connection cannot run other queries until the last row is read. */
+  *iterate<Row>(sql: string, parameters: readonly unknown[]): Generator<Row> {
+    try {
+      yield* this.db
+        .prepare<unknown[], Row>(sql)
+        .raw()
+        .iterate(...parameters);
+    } catch (error) {
+      throw dayError(error, this.path);
+    }
+  }
+
+  #statement(sql: string, form: 'raw' | 'pluck'): RawStatement {
+    let statement = this.#statements.get(sql);
+    if (!statement) {
+      statement = this.db.prepare<unknown[], unknown>(sql)[form]();
+      this.#statements.set(sql, statement);
+    }
+    return statement;
+  }
+}
+
+/**
+ * Converts an error of a query. The schema version is checked when a day is opened, so if SQLite does not find a name
+ * later, the file is damaged.
+ */
+function dayError(error: unknown, path: string): unknown {
+  const isMissingName = error instanceof Database.SqliteError && /^no such (table|column|index)/.test(error.message);
+  return isMissingName
+    ? new StoreError('damaged', `${path}: ${error.message}`, { cause: error })
+    : storeError(error, path);
+}
+
+/**
+ * Throws `wal_full` if a commit of up to `most` bytes could make a day's write-ahead log longer than its limit. SQLite
+ * restarts the log by itself when no reader uses its end. If the log has become too long, this function restarts it
+ * explicitly, which fails only if a stalled reader still uses the log.
+ */
+export function assertLogRoom(db: Sqlite, path: string, most: number, maxLogBytes: number): void {
+  if (logBytes(path) + most <= maxLogBytes) return;
+  db.pragma('busy_timeout = 0');
+  try {
+    db.pragma('wal_checkpoint(TRUNCATE)');
+  } catch (error) {
+    throw storeError(error, path);
+  } finally {
+    db.pragma('busy_timeout = 2000');
+  }
+  const left = logBytes(path);
+  if (left + most <= maxLogBytes) return;
+  throw new StoreError('wal_full', `a reader is using ${left} bytes of ${path}-wal; stop that reader`);
+}
+
+function logBytes(path: string): number {
+  return statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
 }

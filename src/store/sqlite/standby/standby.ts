@@ -7,11 +7,18 @@ import { identityOf } from '../../label.ts';
 import { duplicateHorizon, type StoreReader } from '../../port.ts';
 import type { StoreProcess, StoreProcesses, StoreStandby, WriterEnd, WriterSighting } from '../../standby/standby.ts';
 import { dayOf, dayStart, micros } from '../../time.ts';
-import { openReadonly, type Sqlite } from '../base/connection.ts';
-import { type StorePaths, storePaths } from '../base/files.ts';
-import { takeWriterLock, type WriterLock, writerLockHeld } from '../base/lock.ts';
-import { announce, isRunning, type Presence, readPresent } from '../base/presence.ts';
-import { storeError } from '../base/store-error.ts';
+import { openReadonly, type Sqlite, storeError } from '../base/connection.ts';
+import {
+  announce,
+  isRunning,
+  type Presence,
+  readPresent,
+  type StorePaths,
+  storePaths,
+  takeWriterLock,
+  type WriterLock,
+  writerLockHeld,
+} from '../base/files.ts';
 import { Days } from '../read/days.ts';
 import { openSqliteReader } from '../read/reader.ts';
 import { type Catalog, instrumentState, stateQueries } from '../state/state.ts';

@@ -3,8 +3,7 @@ import { StoreError } from '../../errors.ts';
 import type { StoredGap } from '../../port.ts';
 import type { SpaceRemoval } from '../../removals.ts';
 import { micros } from '../../time.ts';
-import type { Sqlite } from '../base/connection.ts';
-import { schemaVersion } from '../base/migrate.ts';
+import { type Sqlite, schemaVersion } from '../base/connection.ts';
 import { spaceRemovalVersion } from '../schema/state-schema.ts';
 
 /** Maximum number of stored purge requests. A request is removed once the floor is after its completion. */

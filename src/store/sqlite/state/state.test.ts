@@ -1,7 +1,7 @@
 import Database from 'better-sqlite3';
 import { expect, test, vi } from 'vitest';
 import { micros } from '../../time.ts';
-import { migrate } from '../base/migrate.ts';
+import { migrate } from '../base/connection.ts';
 import { stateMigrations } from '../schema/state-schema.ts';
 import { stateChanges } from './state.ts';
 

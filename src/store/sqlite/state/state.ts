@@ -1,16 +1,27 @@
 import type { Micros } from '../../../contract/timestamp.ts';
-import { bounded } from '../../common/definition-space.ts';
+import type { GapReason } from '../../../contract/vocabulary.ts';
+import { bounded, DefinitionSpace, type DefinitionTable } from '../../common/definition-space.ts';
 import { StoreError } from '../../errors.ts';
-import type { Epoch } from '../../port.ts';
+import { changedGaps, clip, coalesce, gappedTime } from '../../gaps.ts';
+import type { Epoch, GapChange, LabelerCoverage, StoredGap } from '../../port.ts';
 import type { Purge } from '../../removals.ts';
-import { type DailyBytes, type DirectoryPosition, maxDefinitionsInAll, maxNoteLength } from '../../roster.ts';
-import type { Sqlite } from '../base/connection.ts';
-import { schemaVersion } from '../base/migrate.ts';
-import { purgeVersion } from '../schema/state-schema.ts';
-import { gapChanges, gapQueries } from './gap-state.ts';
-import { definitionChanges, keyChanges, labelerQueries } from './labeler-state.ts';
+import {
+  type DailyBytes,
+  type DefinitionShares,
+  type Definitions,
+  type DirectoryPosition,
+  type LabelerKey,
+  maxDefinitionRevisions,
+  maxDefinitionsInAll,
+  maxDefinitionsLength,
+  maxKeysPerLabeler,
+  maxNoteLength,
+  maxRosterTextLength,
+} from '../../roster.ts';
+import type { Interval } from '../../time.ts';
+import { type Sqlite, schemaVersion } from '../base/connection.ts';
+import { purgeVersion, rosterChanges, rosterQuery } from '../schema/state-schema.ts';
 import { purgeChanges, spaceRemovalChanges, spaceRemovalQueries } from './removal-state.ts';
-import { rosterChanges, rosterQuery } from './roster-state.ts';
 
 /** Floor and list of the days that a reader may open. */
 export interface Catalog {
@@ -201,4 +212,166 @@ export function instrumentState(db: Sqlite) {
       putSeq.run(host, seq);
     }),
   };
+}
+
+/** Creates the functions that query labelers' keys and definitions. */
+function labelerQueries(db: Sqlite) {
+  const keys = db.prepare<[string], LabelerKey>(
+    `SELECT did, label_key AS key, first_seen AS firstSeen, last_seen AS lastSeen FROM label_key WHERE did = ?
+     ORDER BY first_seen, label_key`,
+  );
+  const definitions = db.prepare<[string], Definitions>(
+    'SELECT did, seen_at AS seenAt, content FROM definitions WHERE did = ? ORDER BY id DESC',
+  );
+  return {
+    keys: (did: string): LabelerKey[] => keys.all(did),
+    definitions: (did: string): Definitions[] => definitions.all(did),
+  };
+}
+
+/** Creates the function that changes labelers' keys. Each call is one durable commit. */
+function keyChanges(db: Sqlite) {
+  const put = db.prepare(
+    `INSERT INTO label_key(did, label_key, first_seen, last_seen) VALUES (?, ?, ?, ?)
+     ON CONFLICT(did, label_key) DO UPDATE SET first_seen = MIN(first_seen, excluded.first_seen),
+     last_seen = MAX(last_seen, excluded.last_seen)`,
+  );
+  const trim = db.prepare(
+    `DELETE FROM label_key WHERE did = ? AND label_key NOT IN
+     (SELECT label_key FROM label_key WHERE did = ? ORDER BY last_seen DESC, label_key LIMIT ${maxKeysPerLabeler})`,
+  );
+  return {
+    putKeys: db.transaction((keys: readonly LabelerKey[]): void => {
+      for (const { did, key, firstSeen, lastSeen } of keys) {
+        bounded(key, maxRosterTextLength, 'key');
+        put.run(did, key, firstSeen, lastSeen);
+        trim.run(did, did);
+      }
+    }),
+  };
+}
+
+/**
+ * Creates the functions that change labelers' definitions. Each call is one durable commit. `maxBytes` limits the total
+ * size of all definitions.
+ */
+function definitionChanges(db: Sqlite, maxBytes: number) {
+  const newest = db
+    .prepare<[string], string>('SELECT content FROM definitions WHERE did = ? ORDER BY id DESC LIMIT 1')
+    .pluck();
+  const insert = db.prepare('INSERT INTO definitions(did, seen_at, content) VALUES (?, ?, ?)');
+  const trim = db.prepare(
+    `DELETE FROM definitions WHERE did = ? AND id NOT IN
+     (SELECT id FROM definitions WHERE did = ? ORDER BY id DESC LIMIT ${maxDefinitionRevisions})`,
+  );
+  const space = new DefinitionSpace(definitionTable(db), maxBytes);
+  const add = ({ did, seenAt, content }: Definitions): boolean => {
+    bounded(content, maxDefinitionsLength, 'definitions');
+    if (newest.get(did) === content) return false;
+    insert.run(did, seenAt, content);
+    trim.run(did, did);
+    return true;
+  };
+  return {
+    putDefinitions: db.transaction((revisions: readonly Definitions[], shares?: DefinitionShares): boolean[] => {
+      const added = revisions.map(add);
+      space.trim(
+        revisions.filter((_, i) => added[i]).map(({ did }) => did),
+        shares,
+      );
+      return added;
+    }),
+    /** Discards the sizes of definitions in memory. Must be called after a change of definitions was rolled back. */
+    forgetSizes: (): void => space.forget(),
+  };
+}
+
+function definitionTable(db: Sqlite): DefinitionTable {
+  const sizes = db.prepare<[], { did: string; bytes: number; newest: number }>(
+    `SELECT did, SUM(octet_length(content)) AS bytes,
+     (SELECT octet_length(content) FROM definitions AS last WHERE last.did = definitions.did ORDER BY id DESC LIMIT 1) AS newest
+     FROM definitions GROUP BY did`,
+  );
+  const sizesOf = db
+    .prepare<[string], number>('SELECT octet_length(content) FROM definitions WHERE did = ? ORDER BY id DESC')
+    .pluck();
+  const dropOldest = db
+    .prepare<[string], number>(
+      `DELETE FROM definitions WHERE id = (SELECT MIN(id) FROM definitions WHERE did = ?)
+       RETURNING octet_length(content)`,
+    )
+    .pluck();
+  return { sizes: () => sizes.all(), sizesOf: (did) => sizesOf.all(did), dropOldest: (did) => dropOldest.get(did) };
+}
+
+/** A gap as a row of the table. */
+export interface GapRow {
+  source: string;
+  started: Micros;
+  ended: Micros;
+  reason: GapReason;
+}
+
+/** Source name that stands for the whole instrument in stored gaps. */
+export const everySource = '';
+
+/** Creates the functions that query gaps. */
+function gapQueries(db: Sqlite) {
+  const all = db.prepare<[number, number], GapRow>('SELECT * FROM gap WHERE ended > ? AND started < ?');
+  const within = db.prepare<[string, number, number], GapRow>(
+    'SELECT * FROM gap WHERE source = ? AND started < ? AND ended > ? ORDER BY started',
+  );
+
+  /** Returns the gaps of one source. Searches by the key of the table, so that gaps of other sources are not read. */
+  function ofSource(source: string | null, interval: Interval): StoredGap[] {
+    return clip(within.all(source ?? everySource, interval.end, interval.start).map(gapOf), interval);
+  }
+
+  return {
+    gaps: (interval: Interval, source?: string): StoredGap[] =>
+      source === undefined
+        ? coalesce(clip(all.all(interval.start, interval.end).map(gapOf), interval))
+        : coalesce([...ofSource(null, interval), ...ofSource(source, interval)]),
+    coverage(interval: Interval, labelers: readonly string[]): LabelerCoverage[] {
+      const own = ofSource(null, interval);
+      return labelers.map((labeler) => {
+        const gaps = coalesce([...own, ...ofSource(labeler, interval)]);
+        return { labeler, gaps, gapped: gappedTime(gaps) };
+      });
+    },
+  };
+}
+
+/** Creates the functions that change gaps. Each call is one durable commit. */
+function gapChanges(db: Sqlite) {
+  const ofSource = db.prepare<[string], GapRow>('SELECT * FROM gap WHERE source = ? ORDER BY started');
+  const insert = db.prepare('INSERT INTO gap(source, started, ended, reason) VALUES (?, ?, ?, ?)');
+  const remove = db.prepare('DELETE FROM gap WHERE source = ? AND started = ? AND ended = ? AND reason = ?');
+
+  function change(one: GapChange): void {
+    const { gap } = one;
+    if (!(gap.start < gap.end)) throw new StoreError('invalid_query', 'a gap must end after it starts');
+    const source = gap.source ?? everySource;
+    const before = ofSource.all(source).map(gapOf);
+    const after = changedGaps(before, one);
+    for (const { start, end, reason } of without(before, after)) remove.run(source, start, end, reason);
+    for (const { start, end, reason } of without(after, before)) insert.run(source, start, end, reason);
+  }
+
+  return {
+    recordGap: db.transaction((gap: StoredGap): void => change({ kind: 'record', gap })),
+    withdrawGap: db.transaction((gap: StoredGap): void => change({ kind: 'withdraw', gap })),
+    changeGaps: db.transaction((changes: readonly GapChange[]): void => {
+      for (const one of changes) change(one);
+    }),
+  };
+}
+
+function without(gaps: readonly StoredGap[], others: readonly StoredGap[]): StoredGap[] {
+  const keys = new Set(others.map((gap) => `${gap.start} ${gap.end} ${gap.reason}`));
+  return gaps.filter((gap) => !keys.has(`${gap.start} ${gap.end} ${gap.reason}`));
+}
+
+function gapOf({ source, started, ended, reason }: GapRow): StoredGap {
+  return { source: source === everySource ? null : source, start: started, end: ended, reason };
 }

@@ -1,16 +1,24 @@
-import { chmodSync, existsSync, renameSync } from 'node:fs';
-import { basename } from 'node:path';
+import { chmodSync, existsSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import Database from 'better-sqlite3';
 import type { Micros } from '../../../contract/timestamp.ts';
 import { StoreError } from '../../errors.ts';
 import { duplicateHorizon, type Maintenance } from '../../port.ts';
-import { dayName, dayOf, dayStart } from '../../time.ts';
-import { syncFolder } from '../base/connection.ts';
-import { dayPath, growingPath, removeDatabase, type StorePaths } from '../base/files.ts';
-import { storeError } from '../base/store-error.ts';
+import { dayFromName, dayName, dayOf, dayStart } from '../../time.ts';
+import { storeError, syncFolder } from '../base/connection.ts';
+import {
+  type DayForm,
+  dayPath,
+  growingPath,
+  listDays,
+  type OnFile,
+  removeDatabase,
+  type StorePaths,
+} from '../base/files.ts';
+import { type DayContent, dayContent, recordLostTails, remedy } from '../read/lost-tail.ts';
+import { rowColumns } from '../schema/day-schema.ts';
 import type { StateChanges } from '../state/state.ts';
-import { expiredReason, sameRows } from './recover.ts';
-import { keepOneDaysChecksums, type Replacing } from './replace-day.ts';
-import { writeInThread } from './seal.ts';
+import { keepOneDaysChecksums, type Replacing, writeInThread } from './replace-day.ts';
 
 /** State and options of the upkeep of a store. */
 interface Upkeep extends Replacing {
@@ -109,4 +117,185 @@ function expire({ paths, state, windowDays, faults, onFile }: Upkeep, at: Micros
     onFile({ name: basename(path), day: dayName(oldest.day), action: 'removed', reason: expiredReason });
   }
   return [dayName(oldest.day)];
+}
+
+interface DayFile {
+  readonly day: number;
+  readonly form: DayForm;
+  readonly path: string;
+  readonly content: DayContent;
+}
+
+/**
+ * Makes the directory and the state file consistent after an interruption at any point. Removes a day's file only if
+ * the state file proves that it is not needed: the day is below the floor, exists in sealed form, or contains no rows.
+ * Throws `damaged` before any removal for a day of another generation, an unreadable day, and a listed day without a
+ * file. Also throws `damaged` for a day whose two forms have different rows if the state file does not list the sealed
+ * form.
+ */
+export function recoverDays(paths: StorePaths, state: StateChanges, onFile: OnFile): void {
+  const names = readdirSync(paths.days);
+  const files = listDays(paths).map(({ day, form }): DayFile => {
+    const path = dayPath(paths, day, form);
+    return { day, form, path, content: dayContent(path, true) };
+  });
+  const catalog = state.catalog();
+  const known = new Map(catalog.days.map(({ day, sealed }) => [day, sealed === 1]));
+  const floor = dayOf(catalog.floor);
+  assertGeneration(files, state.epoch().generationId, known);
+  assertCatalog(files, [...known.keys()], floor, paths);
+  const kept = files.filter((file) => keep(file, floor, onFile));
+  for (const [day, isSealed] of known) removeSupersededForm(kept, day, isSealed, onFile);
+  for (const { day } of kept) {
+    const isSealed = kept.some((file) => file.day === day && file.form === 'sealed');
+    if (!known.has(day)) removeSupersededForm(kept, day, false, onFile);
+    state.addDay(day, isSealed);
+  }
+  recordLostTails(paths, state, onFile);
+  reportOthers(paths, names, onFile);
+}
+
+function assertGeneration(files: readonly DayFile[], generation: string, known: ReadonlyMap<number, boolean>): void {
+  for (const { day, path, content } of files) {
+    const isOurs = content.kind === 'day' && content.generation === generation;
+    const mayBeUnfinished = content.kind === 'unfinished' || content.kind === 'foreign';
+    if (isOurs || (mayBeUnfinished && !known.has(day))) continue;
+    const why =
+      content.kind === 'unreadable'
+        ? content.why
+        : `${path} belongs to another generation of the store, or has no generation`;
+    throw new StoreError('damaged', `${dayName(day)}: ${why}: ${remedy}`);
+  }
+}
+
+function assertCatalog(files: readonly DayFile[], known: readonly number[], floor: number, paths: StorePaths): void {
+  const found = new Set(files.map(({ day }) => day));
+  const missing = known.find((day) => !found.has(day));
+  if (missing !== undefined) {
+    const what = `the file of ${dayName(missing)} is missing in ${paths.days}`;
+    throw new StoreError('damaged', `${what}: restore it, or restore state.sqlite and days from one copy`);
+  }
+  // The commit that raises the floor also removes the days below it from the list, so a listed day below the floor
+  // means that the state file is damaged.
+  const below = known.find((day) => day < floor);
+  if (below !== undefined) {
+    const what = `state.sqlite lists ${dayName(below)}, which is before its floor ${dayName(floor)}`;
+    throw new StoreError('damaged', `${what}: ${remedy}`);
+  }
+}
+
+/** Removes or moves aside the file of an expired, unfinished or foreign day. Returns true if the file is kept. */
+function keep({ day, path, content, form }: DayFile, floor: number, onFile: OnFile): boolean {
+  const name = nameOf(day, form);
+  switch (content.kind) {
+    case 'unfinished':
+      removeDatabase(path);
+      onFile({
+        name,
+        day: dayName(day),
+        action: 'removed',
+        reason: 'the file was an unfinished new day without any rows',
+      });
+      return false;
+    case 'foreign':
+      renameSync(path, freeName(`${path}.aside`));
+      onFile({
+        name,
+        day: null,
+        action: 'moved_aside',
+        reason: 'the file is named like a day file but has other content',
+      });
+      return false;
+    case 'unreadable':
+      return true;
+    case 'day':
+      if (day >= floor) return true;
+      removeDatabase(path);
+      onFile({ name, day: dayName(day), action: 'removed', reason: expiredReason });
+      return false;
+  }
+}
+
+/**
+ * Removes the open form of a day whose sealed form has the same rows. Both forms exist after an interruption between
+ * sealing the day and removing its open form.
+ */
+function removeSupersededForm(files: readonly DayFile[], day: number, isSealed: boolean, onFile: OnFile): void {
+  const [open, sealed] = (['open', 'sealed'] as const).map((form) =>
+    files.find((file) => file.day === day && file.form === form),
+  );
+  if (!open || !sealed) return;
+  const event = { name: nameOf(day, 'open'), day: dayName(day) };
+  if (sameRows(sealed.path, open.path)) {
+    removeDatabase(open.path);
+    onFile({ ...event, action: 'removed', reason: 'the sealed file contains the same rows' });
+  } else if (isSealed) {
+    onFile({ ...event, action: 'left', reason: 'the state file lists the sealed file, which contains different rows' });
+  } else {
+    const what = `${dayName(day)} has an open and a sealed file with different rows`;
+    throw new StoreError(
+      'damaged',
+      `${what}: restore state.sqlite and days from one copy (almanac labels restore FROM)`,
+    );
+  }
+}
+
+const dayFile = /^(\d{4}-\d{2}-\d{2})\.(open|sealed)\.sqlite(\.growing)?(-wal|-shm|-journal)?$/;
+
+/**
+ * Removes the incomplete file that an interrupted seal of an existing day left behind, and reports every other file
+ * that is not a day file.
+ */
+function reportOthers(paths: StorePaths, names: readonly string[], onFile: OnFile): void {
+  for (const name of names) {
+    if (!existsSync(join(paths.days, name))) continue;
+    const [, date = '', form, growing, companion] = dayFile.exec(name) ?? [];
+    const day = dayFromName(date);
+    const exists = (of: DayForm): boolean => day !== null && existsSync(dayPath(paths, day, of));
+    if (day !== null && growing !== undefined && form === 'sealed' && (exists('open') || exists('sealed'))) {
+      rmSync(join(paths.days, name), { force: true });
+      onFile({ name, day: date, action: 'removed', reason: 'the file was left by an interrupted seal' });
+    } else if (day === null || growing !== undefined) {
+      onFile({ name, day: null, action: 'left', reason: 'the file is not a day file of this store' });
+    } else if (companion !== undefined && !exists(form === 'open' ? 'open' : 'sealed')) {
+      onFile({ name, day: null, action: 'left', reason: 'the day file to which this file belongs does not exist' });
+    }
+  }
+}
+
+/** Reason for the removal of a day below the floor, in file events. */
+const expiredReason = 'the day is older than the window';
+
+function nameOf(day: number, form: DayForm): string {
+  return `${dayName(day)}.${form}.sqlite`;
+}
+
+function freeName(path: string): string {
+  for (let n = 1; ; n++) {
+    const candidate = n === 1 ? path : `${path}-${n}`;
+    if (!existsSync(candidate)) return candidate;
+  }
+}
+
+/** Returns true if two files of a day have the same rows, and the same numeric ids for all texts. */
+function sameRows(one: string, other: string): boolean {
+  const db = new Database(one, { readonly: true, fileMustExist: true });
+  try {
+    db.prepare('ATTACH ? AS other').run(other);
+    const equal = (columns: readonly string[]) => columns.map((name) => `a.${name} IS b.${name}`).join(' AND ');
+    const columns = rowColumns.split(', ');
+    const agree = (table: string, all: readonly string[]): boolean => {
+      const shared = `SELECT count(*) FROM main.${table} a JOIN other.${table} b ON ${equal(all)}`;
+      const counts = [shared, `SELECT count(*) FROM main.${table}`, `SELECT count(*) FROM other.${table}`];
+      const [both, ...each] = counts.map((sql) => db.prepare<[], number>(sql).pluck().get());
+      return each.every((count) => count === both);
+    };
+    return (
+      ['source', 'val', 'collection'].every((table) => agree(table, ['id', 'name'])) && agree('observation', columns)
+    );
+  } catch (error) {
+    throw storeError(error, one);
+  } finally {
+    db.close();
+  }
 }

@@ -1,13 +1,10 @@
 import { dayStart, minute } from '../../time.ts';
-import { openWritable, pageBytes, type Sqlite, setPragma } from '../base/connection.ts';
-import type { Faults } from '../base/migrate.ts';
+import { type Faults, openWritable, pageBytes, type Sqlite, setPragma, storeError } from '../base/connection.ts';
 import { removalFlag, type SubjectKey, subjectName } from '../base/row.ts';
-import { storeError } from '../base/store-error.ts';
 import { openDaySubtraction } from '../hot/hot-counts.ts';
-import { labelerCounterSubtraction } from '../labeler/counter-changes.ts';
 import { countedRow } from '../labeler/day-counters.ts';
-import { assertLogRoom } from '../schema/day-file.ts';
-import { aboutSpaceSql, metaNames, targetSql } from '../schema/day-schema.ts';
+import { labelerCounterSubtraction } from '../labeler/stored-counters.ts';
+import { aboutSpaceSql, assertLogRoom, metaNames, targetSql } from '../schema/day-schema.ts';
 
 /**
  * Maximum number of minutes with rows of the source that are read per commit. Reading a minute scans the rows of all

@@ -4,14 +4,13 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Micros } from '../../../contract/timestamp.ts';
 import { StoreError } from '../../errors.ts';
 import { dayName } from '../../time.ts';
-import { syncFolder } from '../base/connection.ts';
+import { storeError, syncFolder } from '../base/connection.ts';
 import { dayPath, growingPath, type OnFile, removeDatabase, type StorePaths } from '../base/files.ts';
-import { storeError } from '../base/store-error.ts';
 import type { SpaceRow } from '../state/removal-state.ts';
 import type { PurgeRow, StateChanges } from '../state/state.ts';
 import { type OpenDayOptions, OpenDayPurge, OpenDaySpaces } from './open-day-removal.ts';
-import { writeInThread } from './seal.ts';
-import { purgedRows, sealedDayNames } from './sealed-day-removal.ts';
+import { writeInThread } from './replace-day.ts';
+import { purgedRows, sealedDayNames } from './seal-day.ts';
 
 /**
  * Processes the next day of the oldest request, or of the removal of rows about spaces if no request is pending.

@@ -1,9 +1,8 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { StoreError } from '../../errors.ts';
-import { storeError } from '../base/store-error.ts';
-import type { DayTask } from './seal.ts';
-import { rebuildDay, sealDay } from './seal-day.ts';
-import { purgeSealedDay, writeWithoutSpaceRows } from './sealed-day-removal.ts';
+import { storeError } from '../base/connection.ts';
+import type { DayTask } from './replace-day.ts';
+import { purgeSealedDay, rebuildDay, sealDay, writeWithoutSpaceRows } from './seal-day.ts';
 
 /** Entry point of the worker thread: writes one sealed day and posts the result as a message. */
 if (parentPort) {

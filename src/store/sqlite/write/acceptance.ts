@@ -7,9 +7,8 @@ import type { RefusedRows } from '../../refused-rows.ts';
 import { dayName, dayOf, dayStart, micros } from '../../time.ts';
 import { syncFolder } from '../base/connection.ts';
 import { type DayForm, dayPath, type StorePaths } from '../base/files.ts';
-import type { Carried, Commit } from '../day/commit-tables.ts';
 import { DayReader } from '../day/day-reader.ts';
-import { DayWriter, type DayWriterOptions } from '../day/day-writer.ts';
+import { type Carried, type Commit, DayWriter, type DayWriterOptions } from '../day/day-writer.ts';
 import type { StateChanges } from '../state/state.ts';
 
 /** State and options for accepting batches. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { RememberedNames } from './interner.ts';
+import { RememberedNames } from './day-writer.ts';
 
 test('RememberedNames distinguishes equal names of different tables, and stays within its byte limit for long names', () => {
   const names = new RememberedNames();

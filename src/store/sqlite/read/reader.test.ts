@@ -5,10 +5,10 @@ import Database from 'better-sqlite3';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { StoredGap } from '../../port.ts';
 import { hour, micros } from '../../time.ts';
-import { migrate } from '../base/migrate.ts';
+import { migrate } from '../base/connection.ts';
 import { stateMigrations } from '../schema/state-schema.ts';
 import { type StateChanges, stateChanges } from '../state/state.ts';
-import { GapScan } from './gap-scan.ts';
+import { GapScan } from './reader.ts';
 
 /** Number of stored gaps; reading them takes more than two turns of the event loop. */
 const count = 5_000;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { identityOf, type ReceivedLabel } from '../label.ts';
 import type { NewObservation } from '../port.ts';
-import { countsDigest, RowDigest } from './day-copy.ts';
+import { countsDigest, RowDigest } from './copy-store.ts';
 import type { CopiedRow, DayCounts } from './parts.ts';
 
 const label: ReceivedLabel = {

@@ -4,7 +4,7 @@ import type { Sim } from '../../sim/index.ts';
 import type { Labeler } from '../../sim/labelers/labeler.ts';
 import { verdict } from '../../sim/labelers/truth.ts';
 import { admit } from '../../src/labels/ingest/admission.ts';
-import { readPosition } from '../../src/labels/label/position.ts';
+import { readPosition } from '../../src/labels/state/reading-events.ts';
 import { identityOf } from '../../src/store/label.ts';
 import { openStoreReader, openStoreStandby } from '../../src/store/open.ts';
 import type { Position, StoreReader } from '../../src/store/port.ts';

@@ -1,4 +1,4 @@
-import type { AcceptedPage } from '../../src/labels/ingest/accepted-page.ts';
+import type { AcceptedPage } from '../../src/labels/ingest/ports.ts';
 
 /** A page of one source without labels and without a position. */
 export const emptyPage: AcceptedPage = {

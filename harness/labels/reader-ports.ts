@@ -7,14 +7,14 @@ import {
   type ReaderTime,
 } from '../../src/labels/ingest/ports.ts';
 import { RefusedMemory } from '../../src/labels/ingest/refused-memory.ts';
-import { noPosition, type ReadPosition } from '../../src/labels/label/position.ts';
 import { DailyCap } from '../../src/labels/shares/daily-cap.ts';
 import { Pace, SourceUsage } from '../../src/labels/shares/pace.ts';
 import { noTelemetry, type Quirk } from '../../src/labels/shares/telemetry.ts';
 import { FilledIn } from '../../src/labels/state/filled-in.ts';
+import { noPosition, type ReadPosition } from '../../src/labels/state/reading-events.ts';
 import { type PriorityClass, untracked } from '../../src/labels/state/reading-state.ts';
 import { Source } from '../../src/labels/state/source.ts';
-import { Tracker } from '../../src/labels/state/tracker.ts';
+import { Tracker } from '../../src/labels/state/step.ts';
 import { createSlots } from '../../src/network/guard/slots.ts';
 import { silentLog } from '../../src/ops/log.ts';
 import type { StoredGap } from '../../src/store/port.ts';

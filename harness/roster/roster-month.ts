@@ -9,7 +9,7 @@ import { departureOf, isEnrolled, type KnownLabeler } from '../../src/labels/ros
 import { isUnreachable, Reachability } from '../../src/labels/roster/reachability.ts';
 import type { ReadingEvent } from '../../src/labels/state/reading-events.ts';
 import { untracked } from '../../src/labels/state/reading-state.ts';
-import { Tracker } from '../../src/labels/state/tracker.ts';
+import { Tracker } from '../../src/labels/state/step.ts';
 import { liveTimings } from '../../src/labels/stream/open-stream.ts';
 import { createBackoff } from '../../src/network/websocket/backoff.ts';
 import { type Log, silentLog } from '../../src/ops/log.ts';

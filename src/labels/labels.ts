@@ -1,9 +1,9 @@
 import type { Micros } from '../contract/timestamp.ts';
-import { errorFields } from '../ops/log.ts';
+import { errorFields, type Log, type LogFields } from '../ops/log.ts';
 import { StoreError } from '../store/errors.ts';
 import { claimOrigin } from '../store/origin.ts';
 import { createFoundation, type Foundation } from './assembly/foundation.ts';
-import { recordDowntime, writeHeartbeat } from './assembly/heartbeat.ts';
+import { progressOf, recordDowntime, StoreRecorder, writeHeartbeat } from './assembly/heartbeat.ts';
 import { createLabelers, type Labelers } from './assembly/labelers.ts';
 import { loadRoster } from './assembly/load-roster.ts';
 import type { LabelsOptions } from './assembly/options.ts';
@@ -12,16 +12,13 @@ import { standBy } from './assembly/stand-by.ts';
 import { type Acts, type Assembled, createActs, startTasks } from './assembly/tasks.ts';
 import { wait } from './clock/clock.ts';
 import { PageAcceptance } from './ingest/acceptance.ts';
-import type { AcceptedPage } from './ingest/accepted-page.ts';
-import { createInputMemory, type ReaderPorts } from './ingest/ports.ts';
+import { type AcceptedPage, createInputMemory, type ReaderPorts } from './ingest/ports.ts';
 import { RefusedMemory } from './ingest/refused-memory.ts';
 import { requireDenyList } from './operator/deny-file.ts';
-import { progressOf, StoreRecorder } from './publish/store-record.ts';
 import { createRepeatFinder } from './repeats/repeat-finder.ts';
 import { type PageRepeats, RepeatMemory } from './repeats/repeats.ts';
 import { type KnownLabeler, priorityInput } from './roster/known-labeler.ts';
 import { costOf } from './shares/daily-cap.ts';
-import { pacedLog } from './shares/paced-log.ts';
 import { isActive } from './standby/standby-store.ts';
 import { FilledIn, notFilledIn } from './state/filled-in.ts';
 import { comparePriority, isPrivileged } from './state/reading-state.ts';
@@ -294,5 +291,52 @@ function filledInOf(role: Foundation['role']): ReaderPorts['acceptance']['filled
       if (role?.role !== 'standby') filledIn.live(source, at);
     },
     covering: (...page) => (role?.role === 'standby' ? notFilledIn : filledIn.covering(...page)),
+  };
+}
+
+/** Maximum number of lines of one message that are logged without a wait. */
+const burst = 20;
+
+/** Interval after which a further line of a message is allowed, in microseconds. */
+const refillUs = 30_000_000;
+
+/**
+ * Limits the log lines that labelers cause: 20 lines of each message, then one line every 30 s with the number of
+ * omitted lines. Without the limit a labeler could fill the disk with log lines. The number of messages is small,
+ * because each is a constant. Lines of the levels `debug` and `error` are not limited, because labelers cannot cause
+ * them.
+ */
+export function pacedLog(log: Log, monotonic: () => number): Log {
+  const lines = new Map<string, { left: number; at: number; leftOut: number }>();
+
+  function take(message: string): number | null {
+    const now = monotonic();
+    const line = lines.get(message) ?? { left: burst, at: now, leftOut: 0 };
+    lines.set(message, line);
+    line.left = Math.min(burst, line.left + (now - line.at) / refillUs);
+    line.at = now;
+    if (line.left < 1) {
+      line.leftOut += 1;
+      return null;
+    }
+    line.left -= 1;
+    const { leftOut } = line;
+    line.leftOut = 0;
+    return leftOut;
+  }
+
+  function paced(write: (message: string, fields: LogFields) => void) {
+    return (message: string, fields: LogFields = {}): void => {
+      const leftOut = take(message);
+      if (leftOut !== null) write(message, leftOut === 0 ? fields : { ...fields, left_out: leftOut });
+    };
+  }
+
+  return {
+    debug: (message, fields) => log.debug(message, fields),
+    info: paced((message, fields) => log.info(message, fields)),
+    warn: paced((message, fields) => log.warn(message, fields)),
+    error: (message, fields) => log.error(message, fields),
+    with: (fields) => pacedLog(log.with(fields), monotonic),
   };
 }

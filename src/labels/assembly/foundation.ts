@@ -9,21 +9,20 @@ import type { StoreWriter } from '../../store/port.ts';
 import type { LabelerKey } from '../../store/roster.ts';
 import { dayOf, dayStart, micros } from '../../store/time.ts';
 import { type Clocks, wait } from '../clock/clock.ts';
-import { Purges } from '../operator/purges.ts';
+import { Purges } from '../operator/denials.ts';
 import { GapWriter } from '../publish/gap-writer.ts';
 import { defaultMaxEnrolled, type KnownLabeler, priorityInput } from '../roster/known-labeler.ts';
 import { labelerCollection } from '../roster/relay-list.ts';
 import { DailyCap } from '../shares/daily-cap.ts';
-import { type DiskBudget, defaultMaxDailyBytes } from '../shares/disk-budget.ts';
+import type { ShareKey } from '../shares/fair-queue.ts';
 import { GroupedCommits } from '../shares/grouped-commits.ts';
 import { Pace, SourceUsage } from '../shares/pace.ts';
-import type { ShareKey } from '../shares/shares.ts';
 import { Signatures } from '../signatures/signatures.ts';
 import { createVerifier, type Verifier } from '../signatures/verifier.ts';
 import { isPrivileged, priorityOf } from '../state/reading-state.ts';
 import { createStreamOpener, type OpenStream, type Timings } from '../stream/open-stream.ts';
 import type { LabelsOptions } from './options.ts';
-import { type Preconditions, watchPreconditions } from './preconditions.ts';
+import { type DiskBudget, defaultMaxDailyBytes, type Preconditions, watchPreconditions } from './preconditions.ts';
 
 /** Parts of the instrument that exist before it observes: network clients, shares, signatures, clock, disk and purges. */
 export interface Foundation extends LabelsOptions {

@@ -1,12 +1,12 @@
 import type { Micros } from '../../contract/timestamp.ts';
 import type { Position, StoreWriter } from '../../store/port.ts';
 import type { RefusedMemory } from '../ingest/refused-memory.ts';
-import { readPosition } from '../label/position.ts';
 import type { SourceRunner } from '../reading/source-runner.ts';
 import { type RepeatMemory, repeatsName } from '../repeats/repeats.ts';
 import type { Reachability } from '../roster/reachability.ts';
 import type { Roster } from '../roster/roster.ts';
 import type { FilledIn } from '../state/filled-in.ts';
+import { readPosition } from '../state/reading-events.ts';
 
 /** The parts of the instrument that resume from the stored state. */
 interface Readers {

@@ -8,13 +8,12 @@ import { type GapChange, maxBatchRows, type Position, type StoredGap, type Store
 import type { RosterRow } from '../../store/roster.ts';
 import { type Interval, micros } from '../../store/time.ts';
 import { wait } from '../clock/clock.ts';
-import { hasLost, progressOf, readStoreRecord } from '../publish/store-record.ts';
 import { labelerFromRow } from '../roster/known-labeler.ts';
-import { definitionShares } from '../shares/shares.ts';
+import { definitionShares } from '../shares/fair-queue.ts';
 import type { OwnGaps } from '../standby/kept.ts';
 import { replay } from '../standby/replay.ts';
 import type { InstrumentRole } from '../standby/standby-store.ts';
-import { recordDowntime, writeHeartbeat } from './heartbeat.ts';
+import { hasLost, progressOf, readStoreRecord, recordDowntime, writeHeartbeat } from './heartbeat.ts';
 import { loadPositions } from './load-roster.ts';
 import type { Acts, Assembled } from './tasks.ts';
 

@@ -9,7 +9,6 @@ import type { ReaderPorts } from '../ingest/ports.ts';
 import { domainsOfLabeler } from '../operator/deny-file.ts';
 import { createPublisher } from '../publish/publisher.ts';
 import { makeSourcesReport, type ReportedSource, writeSourcesReport } from '../publish/sources-report.ts';
-import { StoreRecorder } from '../publish/store-record.ts';
 import { recordDepartures } from '../reading/source-runner.ts';
 import { defaultMaxEnrolled, type KnownLabeler, priorityInput } from '../roster/known-labeler.ts';
 import { listLabelers } from '../roster/relay-list.ts';
@@ -18,7 +17,7 @@ import type { SourceUsage } from '../shares/pace.ts';
 import { isActive } from '../standby/standby-store.ts';
 import { priorityOf } from '../state/reading-state.ts';
 import type { Foundation } from './foundation.ts';
-import { writeHeartbeat } from './heartbeat.ts';
+import { StoreRecorder, writeHeartbeat } from './heartbeat.ts';
 import { cursorNote, type Labelers } from './labelers.ts';
 
 /** Interval between writes of pending gaps, in milliseconds. */

@@ -8,8 +8,7 @@ import { watchPreconditions } from '../assembly/preconditions.ts';
 import { wait } from '../clock/clock.ts';
 import { noTelemetry } from '../shares/telemetry.ts';
 import { ClockChanged, maxFinalGroups, minBytesAhead, PageAcceptance } from './acceptance.ts';
-import type { AcceptedPage } from './accepted-page.ts';
-import type { AcceptanceOptions } from './ports.ts';
+import type { AcceptanceOptions, AcceptedPage } from './ports.ts';
 
 const disk = { folder: '', minFreeBytes: 0, maxDailyBytes: 1, isDerived: true, windowDays: 30 };
 

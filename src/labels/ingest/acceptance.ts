@@ -4,10 +4,8 @@ import { threadCpuMs, threadIdleMs } from '../../ops/process.ts';
 import { StoreError } from '../../store/errors.ts';
 import { type AppendResult, maxBatchRows, type StoredGap } from '../../store/port.ts';
 import { micros } from '../../store/time.ts';
-import { FairQueue } from '../shares/fair-queue.ts';
-import { priorityWeights } from '../shares/shares.ts';
-import { type AcceptedPage, batchOf, pageBytes } from './accepted-page.ts';
-import type { AcceptanceOptions, PauseReason } from './ports.ts';
+import { FairQueue, priorityWeights } from '../shares/fair-queue.ts';
+import { type AcceptanceOptions, type AcceptedPage, batchOf, type PauseReason, pageBytes } from './ports.ts';
 
 /**
  * Thrown for a page that was judged before the clock was set or confirmed, or before a takeover. The caller must judge

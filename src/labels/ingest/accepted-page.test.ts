@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { emptyPage as page } from '../../../harness/labels/empty-page.ts';
 import { labelBytes } from '../../store/label.ts';
 import { maxBatchBytes, maxBatchRows } from '../../store/port.ts';
-import { split } from './accepted-page.ts';
+import { split } from './ports.ts';
 
 test('a page larger than a batch is split, and only the last part has its positions, refusals and refused rows', () => {
   const label = { src: 'did:plc:a', uri: 'did:plc:b', val: 'spam', cts: '' };

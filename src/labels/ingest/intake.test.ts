@@ -7,12 +7,17 @@ import { modelRun } from '../../../harness/model/run.ts';
 import type { HttpClient } from '../../network/http/http.ts';
 import { silentLog } from '../../ops/log.ts';
 import { hour, micros, second } from '../../store/time.ts';
-import { noPosition, readPosition } from '../label/position.ts';
 import { noTelemetry } from '../shares/telemetry.ts';
 import { filledInName } from '../state/filled-in.ts';
-import type { LastFrame, PositionMove, ReadingEvent } from '../state/reading-events.ts';
+import {
+  type LastFrame,
+  noPosition,
+  type PositionMove,
+  type ReadingEvent,
+  readPosition,
+} from '../state/reading-events.ts';
 import { positionAfter, Source } from '../state/source.ts';
-import { Tracker } from '../state/tracker.ts';
+import { Tracker } from '../state/step.ts';
 import { createIntake, DeliveryAccount, passesHole } from './intake.ts';
 
 const did = 'did:plc:aaaaaaaaaaaaaaaaaaaaaaaa';

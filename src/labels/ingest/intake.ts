@@ -4,16 +4,14 @@ import type { ReceivedLabel } from '../../store/label.ts';
 import type { NewObservation, Refusal } from '../../store/port.ts';
 import { micros } from '../../store/time.ts';
 import { fingerprint } from '../label/fingerprint.ts';
-import { writePosition } from '../label/position.ts';
 import { CapReached, costOf } from '../shares/daily-cap.ts';
 import type { Transport } from '../shares/telemetry.ts';
 import { type FilledInChange, notFilledIn, shortDelay } from '../state/filled-in.ts';
-import type { PositionMove, ReadingEvent } from '../state/reading-events.ts';
+import { type PositionMove, type ReadingEvent, writePosition } from '../state/reading-events.ts';
 import { positionAfter, type Source } from '../state/source.ts';
 import { ClockChanged } from './acceptance.ts';
-import { type AcceptedPage, split } from './accepted-page.ts';
 import { type AdmissionReason, admit } from './admission.ts';
-import { note, type ReaderPorts, type ReaderReport, type ReaderTime } from './ports.ts';
+import { type AcceptedPage, note, type ReaderPorts, type ReaderReport, type ReaderTime, split } from './ports.ts';
 
 /** Rows of one page or of several frames, in the order in which the labeler sent them. */
 interface Intake {

@@ -11,7 +11,7 @@ import {
   nativeSecp256k1,
   type SignatureCheck,
   wasmSecp256k1,
-} from '../signatures/signature-check.ts';
+} from '../signatures/verifier.ts';
 import { type RawLabel, separateSignature } from './label-fields.ts';
 
 interface Vector {

@@ -1,7 +1,7 @@
 import { isObject } from '../../input/json-budget.ts';
 import { inputLimits } from '../../input/limits.ts';
 import type { GetJsonOptions, HttpClient } from '../../network/http/http.ts';
-import { httpFault, type SourceFault } from '../state/faults.ts';
+import { httpFault, type SourceFault } from '../state/reading-events.ts';
 
 /** Number of requested labels per page: the lexicon's maximum. */
 export const pageLimit = 250;

@@ -6,14 +6,13 @@ import { makeFolder } from '../../ops/errors.ts';
 import { errorFields, type Log } from '../../ops/log.ts';
 import { StoreError } from '../../store/errors.ts';
 import type { StoreReader } from '../../store/port.ts';
-import { countByDiscoverySource, countDirectoryOnly } from '../discovery/discovery-sources.ts';
 import { writeHeld, writeWithHold } from '../operator/hold.ts';
 import { departureOf, type KnownLabeler } from '../roster/known-labeler.ts';
 import { isUnreachable } from '../roster/reachability.ts';
 import type { Roster } from '../roster/roster.ts';
 import type { DailyCap } from '../shares/daily-cap.ts';
+import type { ShareKey } from '../shares/fair-queue.ts';
 import type { Pace } from '../shares/pace.ts';
-import type { ShareKey } from '../shares/shares.ts';
 import type { Telemetry } from '../shares/telemetry.ts';
 import { type PriorityClass, type SourceState, sourceStates } from '../state/reading-state.ts';
 import { type EnrolledSource, windowOf } from './coverage.ts';
@@ -30,7 +29,7 @@ import {
   listLabelers,
   makeLabelers,
 } from './labelers/labelers-artifact.ts';
-import type { ListedLabeler } from './labelers/listed-labeler.ts';
+import { countByDiscoverySource, countDirectoryOnly, type ListedLabeler } from './labelers/listed-labeler.ts';
 import { makeOverview, type OverviewInputs } from './overview.ts';
 import { WindowReader, type WindowReading } from './window/window-reader.ts';
 

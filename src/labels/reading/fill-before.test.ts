@@ -3,8 +3,8 @@ import { newSource, resumeAt, scriptedPorts } from '../../../harness/labels/read
 import type { HttpClient } from '../../network/http/http.ts';
 import { StoreError } from '../../store/errors.ts';
 import { createIntake } from '../ingest/intake.ts';
-import { noPosition } from '../label/position.ts';
 import { CapReached } from '../shares/daily-cap.ts';
+import { noPosition } from '../state/reading-events.ts';
 import { fillBefore } from './fill-before.ts';
 
 const did = 'did:plc:aaaaaaaaaaaaaaaaaaaaaaaa';

@@ -9,7 +9,7 @@ import { decodeFrame, type LabelFrame, scanFrame } from '../label/frames.ts';
 import { type SampledPage, searchCursor } from '../poll/cursor-search.ts';
 import { pageLimit } from '../poll/query-labels.ts';
 import { CapReached } from '../shares/daily-cap.ts';
-import type { SourceFault } from '../state/faults.ts';
+import type { SourceFault } from '../state/reading-events.ts';
 import type { Source } from '../state/source.ts';
 import { maxWaitingBytes } from '../stream/frame-queue.ts';
 import type { StreamOwner } from '../stream/open-stream.ts';

@@ -4,16 +4,13 @@ import { DeliveryAccount, type RowsTaken, type SourceIntake } from '../ingest/in
 import { type ReadingPorts, reservedMemory } from '../ingest/ports.ts';
 import { itemsOf, type LabelFrame } from '../label/frames.ts';
 import { markOf, newRowsOf } from '../poll/last-row.ts';
-import type { SourceFault } from '../state/faults.ts';
-import type { LastFrame } from '../state/reading-events.ts';
+import type { LastFrame, SourceFault } from '../state/reading-events.ts';
 import { afterQuiet, isSettled, lastFrame, type Source, type StreamProgress } from '../state/source.ts';
 import { type FrameBatch, FrameQueue } from '../stream/frame-queue.ts';
-import { Alignment } from './alignment.ts';
-import { recordCaughtUp, unread } from './catch-up.ts';
+import { recordCaughtUp, unread, untilReadable } from './catch-up.ts';
 import type { Filled } from './fill-before.ts';
-import type { HoleCloser } from './hole-closer.ts';
+import { Alignment, type HoleCloser } from './hole-closer.ts';
 import { authoredOf, pollRound, recordReset } from './poll-round.ts';
-import { untilReadable } from './throttle.ts';
 
 /** Number of consecutive unreadable messages after which a connection does not count as a label stream. */
 const maxMalformed = 20;

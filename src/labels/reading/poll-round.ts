@@ -10,12 +10,10 @@ import { parseAuthored } from '../label/label-fields.ts';
 import { isShuffled, type SampledPage, searchCursor } from '../poll/cursor-search.ts';
 import { fingerprintIn, hasEarlierRows, lastRowStatus, markOf, showsRow } from '../poll/last-row.ts';
 import { decimal, type LabelPage, type PageOptions, pageLimit } from '../poll/query-labels.ts';
-import type { SourceFault } from '../state/faults.ts';
-import type { PositionMove, UnplacedRow, Unread } from '../state/reading-events.ts';
+import type { PositionMove, SourceFault, UnplacedRow, Unread } from '../state/reading-events.ts';
 import { type Source, shouldCheckTail } from '../state/source.ts';
-import { recordReadingStart } from './catch-up.ts';
+import { recordReadingStart, untilReadable } from './catch-up.ts';
 import { type PageRequester, requestPage, rowAt } from './row-at.ts';
-import { untilReadable } from './throttle.ts';
 
 /** Result of reading a source's pages to their end. */
 export type RoundOutcome =

@@ -4,16 +4,15 @@ import { ConnectError, type GuardedSocket } from '../../network/websocket/websoc
 import { createIntake, type SourceIntake } from '../ingest/intake.ts';
 import { note, type ReaderPorts, type ReaderTime, type ReadingPorts } from '../ingest/ports.ts';
 import { CapReached } from '../shares/daily-cap.ts';
-import { connectFault, problemOf, type SourceFault, worseOf } from '../state/faults.ts';
+import { connectFault, problemOf, type SourceFault, worseOf } from '../state/reading-events.ts';
 import { delayLimit } from '../state/reading-state.ts';
 import type { Source } from '../state/source.ts';
 import type { StreamEvents } from '../stream/open-stream.ts';
-import { recordCaughtUp, unread } from './catch-up.ts';
+import { recordCaughtUp, unread, untilReadable } from './catch-up.ts';
 import { type Filled, fillBefore } from './fill-before.ts';
 import { FrameReader, type SessionOutcome } from './frame-reader.ts';
 import { HoleCloser } from './hole-closer.ts';
 import { pollRound, type RoundOutcome } from './poll-round.ts';
-import { untilReadable } from './throttle.ts';
 
 /** Minimum wait between two connections to one source, in milliseconds, even after a connection without a failure. */
 const minWaitMs = 100;

@@ -2,7 +2,7 @@ import { withPeer } from '../../network/http/http.ts';
 import type { ReaderPorts } from '../ingest/ports.ts';
 import { fingerprint } from '../label/fingerprint.ts';
 import { decimal, type LabelPage, type PageOptions, queryLabels } from '../poll/query-labels.ts';
-import type { SourceFault } from '../state/faults.ts';
+import type { SourceFault } from '../state/reading-events.ts';
 import type { Source } from '../state/source.ts';
 
 /** Source and ports of a request for a page, and the signal that aborts it. */

@@ -7,13 +7,12 @@ import { ConnectError } from '../../network/websocket/websocket.ts';
 import { StoreError } from '../../store/errors.ts';
 import type { PositionChange, StoredGap } from '../../store/port.ts';
 import { day, hour, micros } from '../../store/time.ts';
-import type { AcceptedPage } from '../ingest/accepted-page.ts';
-import type { ReaderPorts } from '../ingest/ports.ts';
-import { noPosition } from '../label/position.ts';
+import type { AcceptedPage, ReaderPorts } from '../ingest/ports.ts';
 import type { KnownLabeler } from '../roster/known-labeler.ts';
+import { noPosition } from '../state/reading-events.ts';
 import { untracked } from '../state/reading-state.ts';
 import { Source } from '../state/source.ts';
-import { Tracker } from '../state/tracker.ts';
+import { Tracker } from '../state/step.ts';
 import { absenceOf, containReading, type Presence, SourceRunner } from './source-runner.ts';
 
 const http: Pick<HttpClient, 'getJson'> = { getJson: () => Promise.resolve({ kind: 'aborted' }) };

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { EventLookups, liveLookupDelays } from './event-lookups.ts';
+import { EventLookups, liveLookupDelays } from './resolution-queue.ts';
 
 const did = 'did:plc:a';
 const minute = 60_000;

@@ -2,9 +2,9 @@ import { expect, test } from 'vitest';
 import { answered, asked, caughtUp } from '../../../harness/labels/reading-events.ts';
 import type { Micros } from '../../contract/timestamp.ts';
 import { hour, micros } from '../../store/time.ts';
-import { noPosition, readPosition, writePosition } from '../label/position.ts';
+import { noPosition, readPosition, writePosition } from '../state/reading-events.ts';
 import { untracked } from '../state/reading-state.ts';
-import { Tracker } from '../state/tracker.ts';
+import { Tracker } from '../state/step.ts';
 import { isEnrolled, type KnownLabeler, labelerFromRow, priorityInput, rowOf } from './known-labeler.ts';
 
 const now = micros(1_780_000_000_000_000);

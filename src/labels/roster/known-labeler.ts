@@ -12,7 +12,7 @@ import {
   type TrackedState,
   trialPeriod,
 } from '../state/reading-state.ts';
-import { Tracker } from '../state/tracker.ts';
+import { Tracker } from '../state/step.ts';
 import { domainOf, isWeb } from './resolution-queue.ts';
 
 /** Default of the maximum number of enrolled labelers that are read at once. */

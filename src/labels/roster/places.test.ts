@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { day, micros } from '../../store/time.ts';
 import { untracked } from '../state/reading-state.ts';
-import { Tracker } from '../state/tracker.ts';
+import { Tracker } from '../state/step.ts';
 import type { KnownLabeler } from './known-labeler.ts';
 import { Places } from './places.ts';
 

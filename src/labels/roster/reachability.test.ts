@@ -1,9 +1,8 @@
 import { expect, test } from 'vitest';
-import type { Log } from '../../ops/log.ts';
-import { silentLog } from '../../ops/log.ts';
+import { type Log, silentLog } from '../../ops/log.ts';
 import { day, hour, micros } from '../../store/time.ts';
 import { untracked } from '../state/reading-state.ts';
-import { Tracker } from '../state/tracker.ts';
+import { Tracker } from '../state/step.ts';
 import { type KnownLabeler, labelerFromRow, rowOf } from './known-labeler.ts';
 import { isUnreachable, Reachability } from './reachability.ts';
 

@@ -3,8 +3,7 @@ import type { IdentityResolver, Resolution } from '../../network/identity/identi
 import type { RosterRow } from '../../store/roster.ts';
 import { minute } from '../../store/time.ts';
 import { isPrivileged, priorityOf, untracked } from '../state/reading-state.ts';
-import { Tracker } from '../state/tracker.ts';
-import { EventLookups, type LookupDelays, liveLookupDelays } from './event-lookups.ts';
+import { Tracker } from '../state/step.ts';
 import {
   evictionCandidates,
   isEnrolled,
@@ -15,7 +14,15 @@ import {
   priorityInput,
   rowOf,
 } from './known-labeler.ts';
-import { type DueResolution, domainOf, isWeb, ResolutionQueue } from './resolution-queue.ts';
+import {
+  type DueResolution,
+  domainOf,
+  EventLookups,
+  isWeb,
+  type LookupDelays,
+  liveLookupDelays,
+  ResolutionQueue,
+} from './resolution-queue.ts';
 
 /** Maximum number of known labelers. */
 export const maxKnown = 20_000;

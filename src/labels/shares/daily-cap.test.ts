@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { hour, micros } from '../../store/time.ts';
 import type { PriorityClass } from '../state/reading-state.ts';
 import { classShares, costOf, DailyCap, sourceShares } from './daily-cap.ts';
-import type { ShareKey } from './shares.ts';
+import type { ShareKey } from './fair-queue.ts';
 
 const noon = micros(Date.UTC(2026, 5, 1, 12) * 1000);
 const midnight = micros(noon + 12 * hour);

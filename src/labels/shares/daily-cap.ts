@@ -5,8 +5,7 @@ import type { NewObservation } from '../../store/port.ts';
 import type { DailyBytes } from '../../store/roster.ts';
 import { day, dayOf, dayStart } from '../../store/time.ts';
 import { type PriorityClass, priorityClasses } from '../state/reading-state.ts';
-import { FairQueue } from './fair-queue.ts';
-import { priorityWeights, type ShareKey } from './shares.ts';
+import { FairQueue, priorityWeights, type ShareKey } from './fair-queue.ts';
 
 /** Maximum number of rows of one source in one UTC day of the local clock. */
 const maxDailyRows = 2_000_000;

@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { PriorityClass } from '../state/reading-state.ts';
-import { FairQueue } from './fair-queue.ts';
-import { priorityWeights, type ShareKey } from './shares.ts';
+import { FairQueue, priorityWeights, type ShareKey } from './fair-queue.ts';
 
 const key = (source: string, domain = source, priority: PriorityClass = 'new'): ShareKey => ({
   priority,

@@ -1,6 +1,5 @@
 import { StoreError } from '../../store/errors.ts';
-import { FairQueue } from './fair-queue.ts';
-import { priorityWeights, type ShareKey } from './shares.ts';
+import { FairQueue, priorityWeights, type ShareKey } from './fair-queue.ts';
 
 /** Dependencies of `GroupedCommits`. */
 interface GroupedCommitsOptions<T, R> {

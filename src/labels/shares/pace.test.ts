@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { PriorityClass } from '../state/reading-state.ts';
+import type { ShareKey } from './fair-queue.ts';
 import { Pace, type Rate, type Resource, SourceUsage, sourceRates } from './pace.ts';
-import type { ShareKey } from './shares.ts';
 
 /** Creates a simulated clock whose waits advance it to the end of the shortest wait. */
 function simulated() {

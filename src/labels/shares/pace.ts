@@ -1,6 +1,5 @@
 import type { PriorityClass } from '../state/reading-state.ts';
-import { FairQueue } from './fair-queue.ts';
-import { priorityWeights, type ShareKey } from './shares.ts';
+import { FairQueue, priorityWeights, type ShareKey } from './fair-queue.ts';
 
 /** Resources that reading a source uses. */
 const resources = ['bytes', 'rows', 'writes', 'cpuMs', 'controls'] as const;

@@ -7,7 +7,7 @@ import type { SignatureVerdict } from '../../store/label.ts';
 import type { StoreWriter } from '../../store/port.ts';
 import type { LabelerKey } from '../../store/roster.ts';
 import { micros } from '../../store/time.ts';
-import type { ShareKey } from '../shares/shares.ts';
+import type { ShareKey } from '../shares/fair-queue.ts';
 import { isPrivileged } from '../state/reading-state.ts';
 import type { LabelerKeys, Verifier } from './verifier.ts';
 

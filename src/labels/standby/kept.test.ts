@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
 import type { PositionChange } from '../../store/port.ts';
 import { micros } from '../../store/time.ts';
-import { Kept } from './kept.ts';
-import { defaultBufferLimits } from './row-buffer.ts';
+import { defaultBufferLimits, Kept } from './kept.ts';
 
 const did = 'did:plc:a';
 

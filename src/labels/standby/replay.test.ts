@@ -5,9 +5,8 @@ import type { LabelerKey } from '../../store/roster.ts';
 import { micros, minute, second } from '../../store/time.ts';
 import type { PageRepeats } from '../repeats/repeats.ts';
 import { FilledIn } from '../state/filled-in.ts';
-import { Kept } from './kept.ts';
+import { defaultBufferLimits, Kept, type KeptRow } from './kept.ts';
 import { replay, withoutPurged } from './replay.ts';
-import { defaultBufferLimits, type KeptRow } from './row-buffer.ts';
 
 const did = 'did:plc:a';
 const unchanged = { refusals: [], changes: [] };

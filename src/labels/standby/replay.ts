@@ -8,8 +8,7 @@ import { micros, second } from '../../store/time.ts';
 import type { RefusedMerge } from '../ingest/refused-memory.ts';
 import type { PageRepeats, RepeatMemory } from '../repeats/repeats.ts';
 import type { FilledIn, FilledInChange } from '../state/filled-in.ts';
-import type { Kept } from './kept.ts';
-import type { KeptRow } from './row-buffer.ts';
+import type { Kept, KeptRow } from './kept.ts';
 
 /** Maximum total size of the labels, or of the definitions, in one commit, in bytes. */
 const maxCommitBytes = 2 * 1024 * 1024;

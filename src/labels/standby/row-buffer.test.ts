@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { micros } from '../../store/time.ts';
-import { RowBuffer } from './row-buffer.ts';
+import { RowBuffer } from './kept.ts';
 
 function row(at: number, val = 'spam', src = 'did:plc:a') {
   const label = { src, uri: 'did:plc:b', val, cts: '2026-11-22T00:00:00.000Z' };

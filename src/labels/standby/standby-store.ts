@@ -4,8 +4,7 @@ import type { StoreReader, StoreWriter } from '../../store/port.ts';
 import type { StoreStandby } from '../../store/standby/standby.ts';
 import { micros } from '../../store/time.ts';
 import type { Role } from '../state/role.ts';
-import { Kept } from './kept.ts';
-import { type BufferLimits, defaultBufferLimits } from './row-buffer.ts';
+import { type BufferLimits, defaultBufferLimits, Kept } from './kept.ts';
 
 /** A store that keeps changes in memory until another store takes them over. */
 interface StandbyStore {

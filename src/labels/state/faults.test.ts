@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
 import type { JsonAnswer } from '../../network/http/http.ts';
 import { ConnectError } from '../../network/websocket/websocket.ts';
-import { connectFault, httpFault, problemOf, type SourceFault, worseOf } from './faults.ts';
-import type { Fault } from './reading-events.ts';
+import { connectFault, type Fault, httpFault, problemOf, type SourceFault, worseOf } from './reading-events.ts';
 
 const status = (code: number) => ({ kind: 'status', status: code, retryAfterMs: null, error: null }) as const;
 

@@ -1,7 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { micros } from '../../store/time.ts';
-import { noPosition, type ReadPosition } from '../label/position.ts';
-import type { LastFrame, PositionMove, ReadingEvent } from './reading-events.ts';
+import {
+  type LastFrame,
+  noPosition,
+  type PositionMove,
+  type ReadingEvent,
+  type ReadPosition,
+} from './reading-events.ts';
 import { readingOf, untracked } from './reading-state.ts';
 import {
   afterQuiet,

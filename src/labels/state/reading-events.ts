@@ -1,6 +1,7 @@
 import type { Micros } from '../../contract/timestamp.ts';
 import type { LabelerProblem } from '../../contract/vocabulary.ts';
-import type { ReadPosition } from '../label/position.ts';
+import type { JsonAnswer } from '../../network/http/http.ts';
+import { ConnectError } from '../../network/websocket/websocket.ts';
 
 /** Kind of failure of an attempt to read a source. */
 export type Fault = 'refusing' | 'rejecting' | 'failed' | 'order_unverified';
@@ -163,3 +164,184 @@ type ProgressEvent =
   | { readonly kind: 'number_forgotten' }
   /** The labeler's database was reset, so the position is discarded. */
   | { readonly kind: 'position_forgotten' };
+
+/** Failure of an attempt to read a source by one transport. */
+export interface SourceFault {
+  /**
+   * Kind of the failure. Null if the cause is a limit of this instrument or an abort, because neither is evidence
+   * about the source.
+   */
+  readonly fault: Fault | null;
+  /** Reason for the log: a word or a number, never text from the labeler. */
+  readonly why: string;
+  /** Wait that the labeler requested, in milliseconds, or null if it requested none. */
+  readonly retryAfterMs: number | null;
+}
+
+/** Classifies the outcome of an HTTP request that did not return JSON. */
+export function httpFault(answer: Exclude<JsonAnswer, { kind: 'json' }>): SourceFault {
+  switch (answer.kind) {
+    case 'status':
+      return { ...statusFault(answer.status), retryAfterMs: answer.retryAfterMs };
+    case 'bad_url':
+    case 'refused_address':
+      return fault('refusing', answer.kind);
+    case 'not_json':
+    case 'too_large':
+      return fault('rejecting', answer.kind);
+    case 'busy':
+    case 'aborted':
+      return fault(null, answer.kind);
+    case 'dns':
+    case 'tls':
+    case 'connect':
+    case 'timeout':
+      return fault('failed', answer.kind);
+    default:
+      return answer satisfies never;
+  }
+}
+
+/**
+ * Classifies an error that occurred while a websocket was opened. An error other than `ConnectError` counts as
+ * `failed`.
+ */
+export function connectFault(error: unknown): SourceFault {
+  if (!(error instanceof ConnectError)) return fault('failed', 'unknown');
+  switch (error.kind) {
+    case 'handshake_status':
+      return statusFault(error.status ?? 0);
+    case 'bad_url':
+    case 'refused_address':
+      return fault('refusing', error.kind);
+    case 'busy':
+    case 'aborted':
+      return fault(null, error.kind);
+    default:
+      return fault('failed', error.kind);
+  }
+}
+
+function statusFault(status: number): SourceFault {
+  if (status === 401 || status === 403) return fault('refusing', String(status));
+  if (status === 429 || status === 408 || (status >= 500 && status !== 501)) return fault('failed', String(status));
+  // A redirect counts as a rejection, because redirects are not followed. A status of 200 also counts as a rejection,
+  // because a successful websocket handshake has another status.
+  return fault('rejecting', String(status));
+}
+
+function fault(kind: Fault | null, why: string): SourceFault {
+  return { fault: kind, why, retryAfterMs: null };
+}
+
+/**
+ * Combines the failures of both transports into one. Pages out of order take precedence, because the source was at
+ * least read. A transient failure is next, because a later attempt may succeed, and then a refusal before a rejection.
+ * `stream` is null if the stream opened and sent nothing.
+ *
+ * Returns null if there is no evidence about the source: a limit of this instrument prevented the poll, or a limit
+ * prevented the stream while the poll was rejected, so that the source may still support streams.
+ */
+export function worseOf(stream: SourceFault | null, poll: SourceFault): Fault | null {
+  if (poll.fault === null || (stream?.fault === null && poll.fault === 'rejecting')) return null;
+  for (const fault of ['order_unverified', 'failed', 'refusing', 'rejecting'] as const) {
+    if (stream?.fault === fault || poll.fault === fault) return fault;
+  }
+  return null;
+}
+
+/** Problems by the reason of a failure. */
+const problemOfReason: ReadonlyMap<string, LabelerProblem> = new Map([
+  ['bad_url', 'endpoint_not_public'],
+  ['refused_address', 'endpoint_not_public'],
+  ['not_json', 'not_a_label_service'],
+  ['too_large', 'not_a_label_service'],
+  ['malformed frames', 'not_a_label_service'],
+  ['no order', 'order_unverified'],
+  ['dns', 'dns_failed'],
+  ['tls', 'tls_failed'],
+  ['connect', 'connection_failed'],
+  ['handshake', 'connection_failed'],
+  ['timeout', 'timed_out'],
+  ['408', 'timed_out'],
+  ['401', 'authentication_required'],
+  ['403', 'authentication_required'],
+  ['429', 'rate_limited'],
+]);
+
+/**
+ * Returns the problem that the failures of both transports show. If both failed in the same way, the failure of the
+ * pages determines the problem. Returns `unknown` for a reason that neither the table nor an HTTP status explains.
+ */
+export function problemOf(stream: SourceFault | null, poll: SourceFault): LabelerProblem {
+  const worse = worseOf(stream, poll);
+  const shown = poll.fault === worse || stream === null ? poll : stream;
+  const known = problemOfReason.get(shown.why);
+  if (known !== undefined) return known;
+  if (/^\d{3}$/.test(shown.why)) return shown.fault === 'failed' ? 'server_error' : 'not_a_label_service';
+  return 'unknown';
+}
+
+/**
+ * Resume position at one endpoint, with marks of the labels at that position. The marks detect a reset of the labeler's
+ * database.
+ */
+export interface ReadPosition {
+  /** Last sequence number of the stream, or null if no number is known. */
+  readonly seq: number | null;
+  /** Mark of the last label of the frame with that sequence number (`last-row.ts`); null if the frame had no label. */
+  readonly seqTail: string | null;
+  /** Last decimal cursor of `queryLabels`, or null if there was none. */
+  readonly cursor: number | null;
+  /** Mark of the last label before that cursor. */
+  readonly cursorTail: string | null;
+}
+
+/** Position of a source that was never read. */
+export const noPosition: ReadPosition = { seq: null, seqTail: null, cursor: null, cursorTail: null };
+
+/** A row that was read, by its number and mark. */
+export interface MarkedRow {
+  readonly number: number;
+  readonly mark: string;
+}
+
+/**
+ * Returns the newest row before a position, or null if no row is known. Labelers use one number for a row in streams and
+ * pages.
+ */
+export function newestRowOf({ seq, seqTail, cursor, cursorTail }: ReadPosition): MarkedRow | null {
+  const ofPages = cursor === null || cursorTail === null ? null : { number: cursor, mark: cursorTail };
+  if (seq === null || seqTail === null) return ofPages;
+  return ofPages === null || seq >= ofPages.number ? { number: seq, mark: seqTail } : ofPages;
+}
+
+/** Formats a position for the store. */
+export function writePosition({ seq, seqTail, cursor, cursorTail }: ReadPosition): string {
+  return JSON.stringify([seq, seqTail, cursor, cursorTail]);
+}
+
+/**
+ * Parses a stored position; returns null for a position of another version, so that the source is read from the
+ * start.
+ */
+export function readPosition(text: string): ReadPosition | null {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return null;
+  }
+  if (!Array.isArray(value) || value.length !== 4) return null;
+  const [seq, seqTail, cursor, cursorTail] = value as unknown[];
+  if (!isNumber(seq) || !isText(seqTail) || !isNumber(cursor) || !isText(cursorTail)) return null;
+  return { seq, seqTail, cursor, cursorTail };
+}
+
+function isNumber(value: unknown): value is number | null {
+  return value === null || (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0);
+}
+
+function isText(value: unknown): value is string | null {
+  return value === null || typeof value === 'string';
+}

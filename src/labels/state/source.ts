@@ -1,10 +1,17 @@
 import type { Micros } from '../../contract/timestamp.ts';
 import type { Peer } from '../../network/http/http.ts';
 import type { GapChange } from '../../store/port.ts';
-import { type MarkedRow, noPosition, type ReadPosition } from '../label/position.ts';
-import type { LastFrame, PositionMove, ReadingEvent, UnplacedRow } from './reading-events.ts';
+import {
+  type LastFrame,
+  type MarkedRow,
+  noPosition,
+  type PositionMove,
+  type ReadingEvent,
+  type ReadPosition,
+  type UnplacedRow,
+} from './reading-events.ts';
 import type { ReadingState } from './reading-state.ts';
-import type { Tracker } from './tracker.ts';
+import type { Tracker } from './step.ts';
 
 /** Properties that identify a source. */
 interface SourceName {

@@ -1,8 +1,19 @@
 import type { Micros } from '../../contract/timestamp.ts';
+import type { LabelerProblem } from '../../contract/vocabulary.ts';
 import type { GapChange, StoredGap } from '../../store/port.ts';
 import { micros } from '../../store/time.ts';
 import type { ReadingEvent } from './reading-events.ts';
-import { delayLimit, type ReadingState, type SourceEvent, transition, unreadSince } from './reading-state.ts';
+import {
+  delayLimit,
+  isEnrolledAt,
+  type ReadingState,
+  readingOf,
+  type SourceEvent,
+  type SourceState,
+  type TrackedState,
+  transition,
+  unreadSince,
+} from './reading-state.ts';
 
 /** Minimum number of failed attempts, over more than the delay limit, after which a source is unavailable. */
 export const minAttempts = 3;
@@ -60,6 +71,7 @@ function next(state: ReadingState, event: ReadingEvent, change: GapChange | null
     case 'reading_began':
       return change === null ? state : completed(state, change.gap.end);
     case 'caught_up':
+    case 'fill_in_abandoned':
       return completed({ ...state, outageSince: null, whole: true }, event.through);
     case 'replay_started':
       // Keep the time of the last accepted labels if an outage was already being filled in.
@@ -67,8 +79,6 @@ function next(state: ReadingState, event: ReadingEvent, change: GapChange | null
         ...{ ...state, whole: false, outageSince: event.since },
         readAt: state.outageSince === null ? null : state.readAt,
       };
-    case 'fill_in_abandoned':
-      return completed({ ...state, outageSince: null, whole: true }, event.through);
     case 'reset':
       return reset({ ...state, hole: null }, event);
     default:
@@ -289,23 +299,11 @@ export const gapRules: readonly GapRule[] = [
     until: { text: 'the stream opened', of: (_, { opened }) => opened },
   }),
   rule('reset', { when: always, change: 'record', reason: 'cursor_reset', from: completeOrEpoch, until: now }),
-  rule('throttled', {
-    ...{ when: always, change: 'record', reason: 'ingest_paused' },
-    ...{ from: completeOrEpoch, until: now },
-  }),
-  rule('share_used_up', {
-    ...{ when: always, change: 'record', reason: 'ingest_paused' },
-    ...{ from: completeOrEpoch, until: now },
-  }),
+  rule('throttled', { when: always, change: 'record', reason: 'ingest_paused', from: completeOrEpoch, until: now }),
+  rule('share_used_up', { when: always, change: 'record', reason: 'ingest_paused', from: completeOrEpoch, until: now }),
   // A limit of this instrument, not the source, ended the reading.
-  rule('displaced', {
-    ...{ when: answeredBefore, change: 'record', reason: 'ingest_paused' },
-    ...{ from: complete, until: now },
-  }),
-  rule('left', {
-    ...{ when: answeredBefore, change: 'record', reason: 'source_unavailable' },
-    ...{ from: complete, until: now },
-  }),
+  rule('displaced', { when: answeredBefore, change: 'record', reason: 'ingest_paused', from: complete, until: now }),
+  rule('left', { when: answeredBefore, change: 'record', reason: 'source_unavailable', from: complete, until: now }),
   rule('holes_left', {
     when: { text: 'messages of the stream were not understood', of: ({ hole }) => hole !== null },
     ...{ change: 'record', reason: 'not_observed' },
@@ -324,4 +322,79 @@ export function gapChangeOf(source: string, state: ReadingState, event: ReadingE
   const [start, end] = [row.from.of(state, event), row.until.of(state, event)];
   if (start === null || start >= end) return null;
   return { kind: row.change, gap: { source, start, end, reason: row.reason } };
+}
+
+/** Owner of the reading state of one source, which only `apply` changes. */
+export class Tracker {
+  readonly did: string;
+  #reading: ReadingState;
+
+  constructor(did: string, tracked: TrackedState) {
+    this.did = did;
+    this.#reading = readingOf(tracked);
+  }
+
+  /** Applies an event. Returns the gap that must be recorded or withdrawn, or null. */
+  apply(event: ReadingEvent): GapChange | null {
+    const [reading, change] = step(this.did, this.#reading, event);
+    this.#reading = reading;
+    return change;
+  }
+
+  /** Reading state of the source, as an immutable value. */
+  get reading(): ReadingState {
+    return this.#reading;
+  }
+
+  get tracked(): TrackedState {
+    return this.#reading.tracked;
+  }
+
+  get state(): SourceState {
+    return this.#reading.tracked.state;
+  }
+
+  /**
+   * True if attempts currently fail, even if only for a short time, or if a labeler that returned has not responded
+   * yet.
+   */
+  get delayed(): boolean {
+    return this.#reading.failing !== null;
+  }
+
+  /** Time since which the source is not known to be complete, or null if the source was never complete. */
+  get unreadSince(): Micros | null {
+    return unreadSince(this.#reading);
+  }
+
+  /** True if all labels before the next live frame of the source are stored or recorded as a gap. */
+  get whole(): boolean {
+    return this.#reading.whole;
+  }
+
+  /**
+   * True if an outage exceeded the delay limit, or the stream replays earlier labels, and these labels are not yet
+   * filled in.
+   */
+  get behind(): boolean {
+    return this.#reading.outageSince !== null;
+  }
+
+  /**
+   * Time at which labels missed in an outage were last accepted, or the source first responded again. Null before
+   * that response, or if no labels are missing.
+   */
+  get readAt(): Micros | null {
+    return this.#reading.outageSince === null ? null : this.#reading.readAt;
+  }
+
+  /** Problem of the last failed attempt of this run; null if attempts do not fail. */
+  get problem(): LabelerProblem | null {
+    return this.#reading.problem;
+  }
+
+  /** Returns true if the source is enrolled at `now`. */
+  enrolled(now: Micros): boolean {
+    return isEnrolledAt(this.#reading, now);
+  }
 }

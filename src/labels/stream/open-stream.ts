@@ -3,7 +3,7 @@ import type { AddressPolicy, Resolve } from '../../network/guard/address-policy.
 import type { Slots } from '../../network/guard/slots.ts';
 import type { Peer } from '../../network/http/http.ts';
 import { ConnectError, type GuardedSocket, openSocket, type SocketOptions } from '../../network/websocket/websocket.ts';
-import { type LookupDelays, liveLookupDelays } from '../roster/event-lookups.ts';
+import { type LookupDelays, liveLookupDelays } from '../roster/resolution-queue.ts';
 
 /** Dependencies of `createStreamOpener`. */
 interface StreamOpenerOptions {

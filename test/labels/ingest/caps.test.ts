@@ -7,7 +7,7 @@ import { until } from '../../../harness/process/until.ts';
 import { createSim } from '../../../sim/index.ts';
 import type { Labeler } from '../../../sim/labelers/labeler.ts';
 import type { LabelsSettings } from '../../../src/labels/assembly/options.ts';
-import { readPosition } from '../../../src/labels/label/position.ts';
+import { readPosition } from '../../../src/labels/state/reading-events.ts';
 import { day, micros } from '../../../src/store/time.ts';
 
 const stage = labelStage();

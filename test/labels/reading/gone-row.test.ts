@@ -10,7 +10,7 @@ import {
 import { resumeAt } from '../../../harness/labels/reader-ports.ts';
 import { until } from '../../../harness/process/until.ts';
 import { errorFrame } from '../../../sim/labelers/wire.ts';
-import { readPosition, writePosition } from '../../../src/labels/label/position.ts';
+import { readPosition, writePosition } from '../../../src/labels/state/reading-events.ts';
 
 /**
  * Tests the check of the last row that was read. An emptied database counts as a reset, but a replaced last row does

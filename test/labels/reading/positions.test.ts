@@ -4,7 +4,7 @@ import { labelStage } from '../../../harness/labels/label-stage.ts';
 import { startStation } from '../../../harness/labels/label-station.ts';
 import { until } from '../../../harness/process/until.ts';
 import { createSim } from '../../../sim/index.ts';
-import { noPosition, readPosition, writePosition } from '../../../src/labels/label/position.ts';
+import { noPosition, readPosition, writePosition } from '../../../src/labels/state/reading-events.ts';
 import { openSqliteWriter } from '../../../src/store/sqlite/write/writer.ts';
 import { day, micros } from '../../../src/store/time.ts';
 

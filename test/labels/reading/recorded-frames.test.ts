@@ -2,7 +2,7 @@ import { Secp256k1PrivateKeyExportable } from '@atcute/crypto';
 import { expect, test } from 'vitest';
 import { readFrame } from '../../../src/labels/label/frames.ts';
 import { readLabel, separateSignature } from '../../../src/labels/label/label-fields.ts';
-import { createSignatureCheck } from '../../../src/labels/signatures/signature-check.ts';
+import { createSignatureCheck } from '../../../src/labels/signatures/verifier.ts';
 import { parseLabelKey } from '../../../src/network/identity/did-document.ts';
 
 /**

@@ -16,12 +16,18 @@ import { clip } from '../../../store/gaps.ts';
 import type { StoredGap } from '../../../store/port.ts';
 import { hour, type Interval, minute } from '../../../store/time.ts';
 import { intervalOf, joinedSpans, type MinuteSpan, settleTime } from '../../state/filled-in.ts';
-import { byPrecedence, type ListedLabeler } from '../labelers/listed-labeler.ts';
-import { listedGaps, merged, unreadTime } from '../labelers/unread-time.ts';
+import { byPrecedence, type ListedLabeler, listedGaps, merged, unreadTime } from '../labelers/listed-labeler.ts';
 import { Turns } from '../turns.ts';
 import type { WindowReading } from '../window/window-reader.ts';
-import type { ClosedHours, CountedHour, FilledInCounts, LateRows, LateTimes } from './hour-counts.ts';
-import { countHourRows, type HourRows } from './hour-rows.ts';
+import {
+  type ClosedHours,
+  type CountedHour,
+  countHourRows,
+  type FilledInCounts,
+  type HourRows,
+  type LateRows,
+  type LateTimes,
+} from './hour-counts.ts';
 import type { SourceHistory } from './source-history.ts';
 
 /** Input of the hours file. */

@@ -3,7 +3,7 @@ import { describe, expect, test, vi } from 'vitest';
 import { micros, minute } from '../../../store/time.ts';
 import type { DayCount, DayCounts } from '../window/day-counts.ts';
 import { byPublishedCount, LabelerMemory, type PublishedCount, publishedCounts, publishedSum } from './labeler-line.ts';
-import type { UnreadGap } from './unread-time.ts';
+import type { UnreadGap } from './listed-labeler.ts';
 
 test.each<{ counts: number[]; published: PublishedCount[] }>([
   { counts: [7], published: [7] },

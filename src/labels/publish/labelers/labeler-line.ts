@@ -4,11 +4,9 @@ import { formatTimestamp, type Micros } from '../../../contract/timestamp.ts';
 import { fewerThanFive } from '../../../contract/vocabulary.ts';
 import { delayBounds, delayQuantile, type LabelerCounters } from '../../../store/labeler-counters.ts';
 import { labelerHandle } from '../../../store/roster.ts';
-import { discoverySourcesOf } from '../../discovery/discovery-sources.ts';
 import type { DayCount, DayCounts } from '../window/day-counts.ts';
 import type { DeclaredValue, LabelerDefinitions } from './definition-cache.ts';
-import type { ListedLabeler } from './listed-labeler.ts';
-import { listedGaps, type UnreadGap } from './unread-time.ts';
+import { discoverySourcesOf, type ListedLabeler, listedGaps, type UnreadGap } from './listed-labeler.ts';
 
 /** Input of a labeler's line. */
 export interface LineInputs {

@@ -14,8 +14,7 @@ import type { KnownLabeler } from '../../roster/known-labeler.ts';
 import { intervalOf } from '../../state/filled-in.ts';
 import { delayLimit } from '../../state/reading-state.ts';
 import { Turns } from '../turns.ts';
-import type { DayCounts } from '../window/day-counts.ts';
-import { type DayPart, partsOf } from '../window/parts.ts';
+import { type DayCounts, type DayPart, partsOf } from '../window/day-counts.ts';
 import type { WindowReading } from '../window/window-reader.ts';
 import { type DefinitionCache, type LabelerDefinitions, noDefinitions } from './definition-cache.ts';
 import { LabelerMemory, labelerLine } from './labeler-line.ts';
@@ -25,9 +24,10 @@ import {
   type ListedLabeler,
   type ListingContext,
   listedLabeler,
+  readShares,
+  unreadTime,
   wasEnrolled,
 } from './listed-labeler.ts';
-import { readShares, unreadTime } from './unread-time.ts';
 
 /** Input of the artifact that does not come from the store. */
 export interface LabelersInputs extends Omit<ListingContext, 'window' | 'refused'> {

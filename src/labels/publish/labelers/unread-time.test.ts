@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { gapReasons } from '../../../contract/vocabulary.ts';
 import { day, hour, micros, minute } from '../../../store/time.ts';
-import { partsOf } from '../window/parts.ts';
-import { listedGaps, merged, readShares, type UnreadGap, unreadTime } from './unread-time.ts';
+import { partsOf } from '../window/day-counts.ts';
+import { listedGaps, merged, readShares, type UnreadGap, unreadTime } from './listed-labeler.ts';
 
 const did = 'did:plc:a';
 const window = { start: micros(100.5 * day), end: micros(130.5 * day) };

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Micros } from '../../../contract/timestamp.ts';
 import type { LabelerCount } from '../../../store/account-counts.ts';
 import type { StoreReader } from '../../../store/port.ts';
-import { hour, type Interval, micros, minute } from '../../../store/time.ts';
+import { dayOf, dayStart, hour, type Interval, micros, minute } from '../../../store/time.ts';
 import { type BurstsByLabeler, burstsIn } from '../../repeats/repeats.ts';
 
 /** Number of a labeler's events in a part of a day, without bursts of repeats. */
@@ -161,4 +161,34 @@ function nameOf(from: number, until: number): string {
 
 function hourOf(at: number) {
   return { start: micros(at * hour), end: micros((at + 1) * hour) };
+}
+
+/** Part of an interval that lies in one UTC day. */
+export interface DayPart extends Interval {
+  /** Day, counted since 1970. */
+  readonly day: number;
+}
+
+/** Returns the parts of an interval by UTC day, oldest first. An empty interval has no parts. */
+export function partsOf({ start, end }: Interval): DayPart[] {
+  const parts: DayPart[] = [];
+  for (let at = start; at < end; at = dayStart(dayOf(at) + 1)) {
+    const day = dayOf(at);
+    parts.push({ day, start: at, end: micros(Math.min(end, dayStart(day + 1))) });
+  }
+  return parts;
+}
+
+/** Pieces of a part of a day, from which its counts are summed. */
+export interface Pieces {
+  /** Settled intervals that contain no whole hour. */
+  readonly edges: readonly Interval[];
+  /** Settled whole hours, counted since 1970. Null if there are no such hours. */
+  readonly hours: { readonly from: number; readonly until: number } | null;
+  /** Interval to which rows may still be added, or null if the part is settled. */
+  readonly open: Interval | null;
+}
+
+export function nonEmpty(intervals: readonly Interval[]): Interval[] {
+  return intervals.filter(({ start, end }) => start < end);
 }

@@ -7,9 +7,19 @@ import type { Purge, SpaceRemoval } from '../../../store/removals.ts';
 import { day, hour, type Interval, micros, minute } from '../../../store/time.ts';
 import { type BurstsByLabeler, burstsByLabeler, type Counted } from '../../repeats/repeats.ts';
 import { type FilledInBySource, FilledInReader } from '../../state/filled-in.ts';
-import { type DayCount, type DayCounts, dayCounts, type EdgeCounts, HourRuns, type Run } from './day-counts.ts';
+import {
+  type DayCount,
+  type DayCounts,
+  type DayPart,
+  dayCounts,
+  type EdgeCounts,
+  HourRuns,
+  nonEmpty,
+  type Pieces,
+  partsOf,
+  type Run,
+} from './day-counts.ts';
 import { LastRows, type RowHours } from './last-rows.ts';
-import { type DayPart, nonEmpty, type Pieces, partsOf } from './parts.ts';
 
 /** Store methods that are used to read a window. */
 export type WindowStore = Pick<

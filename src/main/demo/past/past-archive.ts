@@ -23,12 +23,12 @@ import {
 import { formatTimestamp, type Micros } from '../../../contract/timestamp.ts';
 import { createFactsApp } from '../../../facts/app.ts';
 import type { HeaderList } from '../../../http/reply.ts';
-import { countDirectoryOnly } from '../../../labels/discovery/discovery-sources.ts';
 import type { EnrolledSource } from '../../../labels/publish/coverage.ts';
 import { closedHours, FilledInCounts, HourCounts } from '../../../labels/publish/hours/hour-counts.ts';
 import { makeHours } from '../../../labels/publish/hours/labels-hours.ts';
 import { SourceHistory, sampleOf } from '../../../labels/publish/hours/source-history.ts';
 import { type LabelersInputs, listLabelers } from '../../../labels/publish/labelers/labelers-artifact.ts';
+import { countDirectoryOnly } from '../../../labels/publish/labelers/listed-labeler.ts';
 import { makeOverview, type OverviewInputs } from '../../../labels/publish/overview.ts';
 import { WindowReader, type WindowReading } from '../../../labels/publish/window/window-reader.ts';
 import { isEnrolled, type KnownLabeler, labelerFromRow } from '../../../labels/roster/known-labeler.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { budgetOf } from './disk-budget.ts';
+import { budgetOf } from './preconditions.ts';
 
 const gb = 1_000_000_000;
 const limits = { minFreeBytes: 2 * gb, maxDailyBytes: 8 * gb, isDerived: true, windowDays: 30 };

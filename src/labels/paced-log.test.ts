@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { type LogFields, silentLog } from '../../ops/log.ts';
-import { pacedLog } from './paced-log.ts';
+import { type LogFields, silentLog } from '../ops/log.ts';
+import { pacedLog } from './labels.ts';
 
 test('a repeated message is limited to 20 lines, and then to one line in 30 s with the number of omitted lines', () => {
   const written: (readonly [string, LogFields])[] = [];

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { countByDiscoverySource, countDirectoryOnly } from './discovery-sources.ts';
+import { countByDiscoverySource, countDirectoryOnly } from './listed-labeler.ts';
 
 const found = (...names: string[]) => ({ provenance: new Set(names) });
 

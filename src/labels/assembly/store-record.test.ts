@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { hour, micros } from '../../store/time.ts';
-import { hasLost, readStoreRecord, type StoreProgress, StoreRecorder } from './store-record.ts';
+import { hasLost, readStoreRecord, type StoreProgress, StoreRecorder } from './heartbeat.ts';
 
 const now = micros(1_780_000_000_000_123);
 const earlier = micros(now - hour);

@@ -9,8 +9,7 @@ import { epochAge, writeLabelHistory } from '../../src/main/sim/label-history.ts
 import { openStoreReader, openStoreWriter } from '../../src/store/open.ts';
 import { claimOrigin } from '../../src/store/origin.ts';
 import { micros } from '../../src/store/time.ts';
-import { coverage } from '../../src/weather/window/interval.ts';
-import { windowUs } from '../../src/weather/window/window.ts';
+import { coverage, windowUs } from '../../src/weather/window/window.ts';
 import { partsOf } from '../pages/html.ts';
 import { simulationClock } from '../process/clock-setting.ts';
 import { startServer } from '../process/program.ts';

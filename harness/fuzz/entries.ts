@@ -27,13 +27,13 @@ import { definitionsOf, parseServiceFrame } from '../../src/labels/roster/servic
 import { FrameQueue } from '../../src/labels/stream/frame-queue.ts';
 import type { GetJsonOptions, HttpClient, JsonAnswer } from '../../src/network/http/http.ts';
 import { decodeBody, parseText, readJson, readStatus } from '../../src/network/http/http-answer.ts';
-import { parseDidDocument } from '../../src/network/identity/did-document.ts';
 import {
+  parseDidDocument,
   parseDirectoryExport,
   parseDirectoryOperation,
   parseEarlierLabelKeys,
-} from '../../src/network/identity/directory-operation.ts';
-import { resolveHandle } from '../../src/network/identity/resolve-handle.ts';
+} from '../../src/network/identity/did-document.ts';
+import { resolveHandle } from '../../src/network/identity/identity.ts';
 import { micros } from '../../src/store/time.ts';
 import { createClassifier } from '../../src/weather/classify/classify.ts';
 import { createEventsClassifier } from '../../src/weather/classify/classify-events.ts';

@@ -3,8 +3,7 @@ import type { Faults } from '../../sim/jetstream/faults.ts';
 import { type Dice, dice } from '../../sim/random.ts';
 import type { Certainty } from '../../sim/truth.ts';
 import { type CollectionName, collectionNames } from '../../src/contract/vocabulary.ts';
-import { type Interval, union, without } from '../../src/weather/window/interval.ts';
-import { windowUs } from '../../src/weather/window/window.ts';
+import { type Interval, union, windowUs, without } from '../../src/weather/window/window.ts';
 import { deliveredMinutes, deliveredResync, type Kept, minutesOf, wireOf } from './weather-kept.ts';
 
 /** An interval of stream time in which a host omitted two or more collections. */

@@ -14,9 +14,8 @@ import { artifactNames } from '../../src/artifact/write.ts';
 import { metricNames } from '../../src/weather/classify/metric-names.ts';
 import { createSeriesReader } from '../../src/weather/hosts/publication.ts';
 import { createHoursReader } from '../../src/weather/publish/hours.ts';
-import { union } from '../../src/weather/window/interval.ts';
 import type { WindowRow } from '../../src/weather/window/store-schema.ts';
-import { windowUs } from '../../src/weather/window/window.ts';
+import { union, windowUs } from '../../src/weather/window/window.ts';
 import { openWindowStore } from '../../src/weather/window/window-store.ts';
 
 /** Reads the artifact in a directory and checks that it is complete and matches its schema. */

@@ -22,8 +22,7 @@ import {
   pauseFactor,
 } from '../../src/weather/silence/silence.ts';
 import { bearable, interactions } from '../../src/weather/silence/usual.ts';
-import { minDays, minMinutes } from '../../src/weather/window/earlier-days.ts';
-import { eligibleUs, maxUncounted } from '../../src/weather/window/minute.ts';
+import { eligibleUs, maxUncounted, minDays, minMinutes } from '../../src/weather/window/minute.ts';
 import { dayUs, windowSeconds, windowUs } from '../../src/weather/window/window.ts';
 import { keptDays } from '../../src/weather/window/window-store.ts';
 import { explained, percent, several, table } from './markdown.ts';

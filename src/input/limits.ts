@@ -121,7 +121,7 @@ export const inputLimits = {
     elements: 8_192,
     fields: 256,
     cpu: { fixedMicroseconds: 4_000, nanosecondsPerByte: 200 },
-    code: 'src/network/identity/directory-operation.ts',
+    code: 'src/network/identity/did-document.ts',
   }),
   directoryExport: flat({
     input: 'page of operations of the did:plc directory (`/export`), each within the limits of one operation',
@@ -266,7 +266,7 @@ export const inputLimits = {
     elements: null,
     fields: null,
     cpu: { fixedMicroseconds: 2_000, nanosecondsPerByte: 200 },
-    code: 'src/network/identity/resolve-handle.ts',
+    code: 'src/network/identity/identity.ts',
   }),
   dnsText: flat({
     input: 'DNS TXT response of a handle',
@@ -278,7 +278,7 @@ export const inputLimits = {
     elements: 64,
     fields: null,
     cpu: { fixedMicroseconds: 2_000, nanosecondsPerByte: 200 },
-    code: 'src/network/identity/resolve-handle.ts',
+    code: 'src/network/identity/identity.ts',
   }),
   httpRequest: flat({
     input: 'HTTP request, target and headers',

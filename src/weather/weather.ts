@@ -17,8 +17,8 @@ import { type Dictionaries, fetchedDictionary, givenDictionary } from './stream/
 import { type Connect, maxFrameBytes } from './stream/reader.ts';
 import { runSessions } from './stream/session.ts';
 import { hostPlaces, noTelemetry, telemetryOfHost, type WeatherTelemetry } from './stream/telemetry.ts';
-import { hourUs } from './window/earlier-days.ts';
 import { dictionaryUrl, type Endpoint, parseEndpoints } from './window/endpoint.ts';
+import { hourUs } from './window/minute.ts';
 import { storeFault } from './window/store-schema.ts';
 import {
   damaged,

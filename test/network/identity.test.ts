@@ -5,10 +5,11 @@ import type { Resolve } from '../../src/network/guard/address-policy.ts';
 import { createHttpClient, type HttpClient } from '../../src/network/http/http.ts';
 import {
   createIdentityResolver,
+  type HandleOptions,
   type IdentityOptions,
   type IdentityResolver,
+  resolveHandle,
 } from '../../src/network/identity/identity.ts';
-import { type HandleOptions, resolveHandle } from '../../src/network/identity/resolve-handle.ts';
 
 const never = new AbortController().signal;
 const moderation = 'did:plc:ar7c4by46qjdydhdevvrndac';

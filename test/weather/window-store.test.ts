@@ -6,9 +6,8 @@ import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { collectionNames } from '../../src/contract/vocabulary.ts';
 import { metricIndex, metricNames } from '../../src/weather/classify/metric-names.ts';
-import { union } from '../../src/weather/window/interval.ts';
 import type { Commit } from '../../src/weather/window/store-schema.ts';
-import { countMetric, emptyDelta, type WindowDelta, windowUs } from '../../src/weather/window/window.ts';
+import { countMetric, emptyDelta, union, type WindowDelta, windowUs } from '../../src/weather/window/window.ts';
 import { openWindowStore, storeFile, type WindowStore } from '../../src/weather/window/window-store.ts';
 
 let folder: string;

@@ -1,6 +1,6 @@
 import { canonicalDid, isDid } from '../../contract/identifiers.ts';
 import { isHandle } from '../../network/identity/did-document.ts';
-import type { HandleResolution } from '../../network/identity/resolve-handle.ts';
+import type { HandleResolution } from '../../network/identity/identity.ts';
 
 /** Resolves a handle to its DID. */
 export type FindHandle = (handle: string, signal: AbortSignal) => Promise<HandleResolution>;

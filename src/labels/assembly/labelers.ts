@@ -1,6 +1,6 @@
 import type { AddressPolicy, Resolve } from '../../network/guard/address-policy.ts';
 import type { HttpClient } from '../../network/http/http.ts';
-import type { DirectoryOperation } from '../../network/identity/directory-operation.ts';
+import type { DirectoryOperation } from '../../network/identity/did-document.ts';
 import { errorFields, type Log } from '../../ops/log.ts';
 import type { StoreWriter } from '../../store/port.ts';
 import type { Definitions, DirectoryPosition } from '../../store/roster.ts';

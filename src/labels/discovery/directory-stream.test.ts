@@ -3,7 +3,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { createNameResolver } from '../../network/dns/name-resolver.ts';
 import type { HttpClient, TextAnswer } from '../../network/http/http.ts';
-import type { DirectoryOperation } from '../../network/identity/directory-operation.ts';
+import type { DirectoryOperation } from '../../network/identity/did-document.ts';
 import { type Log, silentLog } from '../../ops/log.ts';
 import { type DirectoryStreamOptions, followDirectory } from './directory-stream.ts';
 

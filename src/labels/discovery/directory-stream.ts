@@ -5,7 +5,7 @@ import {
   type DirectoryOperation,
   parseDirectoryExport,
   parseDirectoryOperation,
-} from '../../network/identity/directory-operation.ts';
+} from '../../network/identity/did-document.ts';
 import { createBackoff } from '../../network/websocket/backoff.ts';
 import { ConnectError, type GuardedSocket, openSocket } from '../../network/websocket/websocket.ts';
 import { errorFields, type Log } from '../../ops/log.ts';

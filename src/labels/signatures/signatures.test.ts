@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import type { LabelKey } from '../../network/identity/did-document.ts';
-import type { EarlierLabelKey } from '../../network/identity/directory-operation.ts';
+import type { EarlierLabelKey, LabelKey } from '../../network/identity/did-document.ts';
 import { micros } from '../../store/time.ts';
 import { Signatures } from './signatures.ts';
 import type { LabelerKeys } from './verifier.ts';

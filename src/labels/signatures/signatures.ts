@@ -1,7 +1,6 @@
 import type { Micros } from '../../contract/timestamp.ts';
 import { isObject } from '../../input/json-budget.ts';
-import type { LabelKey } from '../../network/identity/did-document.ts';
-import type { EarlierLabelKey } from '../../network/identity/directory-operation.ts';
+import type { EarlierLabelKey, LabelKey } from '../../network/identity/did-document.ts';
 import type { IdentityResolver } from '../../network/identity/identity.ts';
 import type { SignatureVerdict } from '../../store/label.ts';
 import type { StoreWriter } from '../../store/port.ts';

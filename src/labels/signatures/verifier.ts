@@ -4,8 +4,7 @@ import { arch, platform } from 'node:process';
 import { setImmediate } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { Micros } from '../../contract/timestamp.ts';
-import type { LabelKey } from '../../network/identity/did-document.ts';
-import type { EarlierLabelKey } from '../../network/identity/directory-operation.ts';
+import type { EarlierLabelKey, LabelKey } from '../../network/identity/did-document.ts';
 import { parseAuthored, type RawLabel, type SignedLabel, separateSignature } from '../label/label-fields.ts';
 import { FairQueue, priorityWeights, type ShareKey } from '../shares/fair-queue.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseEarlierLabelKeys } from './directory-operation.ts';
+import { parseEarlierLabelKeys } from './did-document.ts';
 
 const did = 'did:plc:ar7c4by46qjdydhdevvrndac';
 // Public keys from the interoperability vectors of did:key.

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { inputLimits } from '../../input/limits.ts';
-import { parseDirectoryExport, parseDirectoryOperation } from './directory-operation.ts';
+import { parseDirectoryExport, parseDirectoryOperation } from './did-document.ts';
 
 const did = 'did:plc:ewvi7nxzyoun6zhxrhs64oiz';
 const operation = {

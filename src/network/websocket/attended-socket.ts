@@ -3,7 +3,6 @@ import type { WebSocket } from 'ws';
 import { systemCode } from '../../ops/errors.ts';
 import { threadCpuMs } from '../../ops/process.ts';
 import type { AddressPolicy, Resolve } from '../guard/address-policy.ts';
-import { type Liveness, type LivenessOptions, watchLiveness } from './liveness.ts';
 import { FrameLane, type PartialMessage, type PartialMessageOptions, watchPartialMessage } from './partial-message.ts';
 
 /** The URL of a websocket and the limits of its connection, with all times in milliseconds. */
@@ -178,7 +177,7 @@ export class AttendedSocket implements GuardedSocket {
     const { socket } = phase;
     this.#transport = socket ?? null;
     if (socket && !this.#enterLane(socket)) this.#watchChunks(socket);
-    this.#liveness = watchLiveness(this.#options, {
+    this.#liveness = new Liveness(this.#options, {
       ping: () => this.#ws.ping(),
       // Terminate without a closing handshake, because a dead peer would not respond to one.
       dead: (reason) => this.#terminate({ reason }),
@@ -292,4 +291,97 @@ function reasonOf(error: Error): CloseInfo {
     return { reason: 'too_large' };
   }
   return { reason: code?.startsWith('WS_ERR_') ? 'protocol_error' : 'dropped' };
+}
+
+/** Deadlines of an open connection, in milliseconds. */
+interface LivenessOptions {
+  /** Interval between pings, in milliseconds. */
+  readonly pingMs: number;
+  /** Maximum time in milliseconds from a ping to a pong or other data. */
+  readonly pongMs: number;
+  /** Maximum time in milliseconds without a message, even if the peer responds to pings. */
+  readonly idleMs: number;
+}
+
+/** Callbacks of a connection watch. */
+interface LivenessActions {
+  /** Sends a ping. */
+  readonly ping: () => void;
+  /** Called when the peer has missed a deadline. */
+  readonly dead: (why: 'pong_timeout' | 'idle') => void;
+}
+
+/**
+ * Watches a connection, to detect a dead peer. Silence is counted in ticks of a timer and not by a clock: a late tick
+ * of a busy process counts once, so time in which the process did not read is not counted as silence of the peer. A
+ * missed deadline is detected with a delay of at most a quarter of the shortest deadline.
+ */
+class Liveness {
+  readonly #act: LivenessActions;
+  readonly #ticks: { readonly ping: number; readonly pong: number; readonly idle: number };
+  readonly #timer: NodeJS.Timeout;
+  #messageCame = false;
+  #controlCame = false;
+  #silentTicks = 0;
+  #ticksToPing: number;
+  /** Number of ticks since the first unanswered ping, or null if no ping awaits a response. */
+  #unanswered: number | null = null;
+  #isPaused = false;
+
+  constructor({ pingMs, pongMs, idleMs }: LivenessOptions, act: LivenessActions) {
+    const tickMs = Math.max(1, Math.floor(Math.min(pingMs, pongMs, idleMs) / 4));
+    const ticks = (milliseconds: number): number => Math.ceil(milliseconds / tickMs);
+    this.#act = act;
+    this.#ticks = { ping: ticks(pingMs), pong: ticks(pongMs), idle: ticks(idleMs) };
+    this.#ticksToPing = this.#ticks.ping;
+    this.#timer = setInterval(() => this.#tick(), tickMs);
+  }
+
+  /** Records the arrival of a message. Only sets a flag, because it runs for every message. */
+  message(): void {
+    this.#messageCame = true;
+  }
+
+  /** Records the arrival of a ping or pong. */
+  control(): void {
+    this.#controlCame = true;
+  }
+
+  /** Suspends the deadlines while this process does not read. */
+  pause(): void {
+    this.#isPaused = true;
+  }
+
+  resume(): void {
+    this.#isPaused = false;
+    this.#messageCame = false;
+    this.#controlCame = false;
+    this.#silentTicks = 0;
+    this.#unanswered = null;
+    this.#ticksToPing = this.#ticks.ping;
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+  }
+
+  #tick(): void {
+    if (this.#isPaused) return;
+    if (this.#messageCame || this.#controlCame) this.#unanswered = null;
+    this.#silentTicks = this.#messageCame ? 0 : this.#silentTicks + 1;
+    this.#messageCame = false;
+    this.#controlCame = false;
+    if (this.#unanswered !== null) this.#unanswered += 1;
+    if (this.#silentTicks >= this.#ticks.idle) this.#act.dead('idle');
+    else if (this.#unanswered !== null && this.#unanswered >= this.#ticks.pong) this.#act.dead('pong_timeout');
+    else this.#pingWhenDue();
+  }
+
+  #pingWhenDue(): void {
+    this.#ticksToPing -= 1;
+    if (this.#ticksToPing > 0) return;
+    this.#ticksToPing = this.#ticks.ping;
+    this.#unanswered ??= 0;
+    this.#act.ping();
+  }
 }

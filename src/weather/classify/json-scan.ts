@@ -1,5 +1,4 @@
-import { type ByteWords, lengthBit, type Spelling, spellsAt } from './byte-words.ts';
-import { type MarkedText, textOf } from './marked-text.ts';
+import { type ByteWords, lengthBit, type MarkedText, type Spelling, spellsAt, textOf } from './byte-words.ts';
 
 /** Result in place of an index if the text is not JSON. */
 export const malformed = -1;

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
-import { byteWords } from './byte-words.ts';
+import { byteWords, MarkedText, plainMarker, textOf } from './byte-words.ts';
 import { JsonScan, malformed } from './json-scan.ts';
-import { MarkedText, plainMarker, textOf } from './marked-text.ts';
 
 /** Returns the indices of a text's marks, including the mark at its end. */
 function marksOf(memory: MarkedText, text: Uint8Array): number[] {

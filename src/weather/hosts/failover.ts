@@ -1,7 +1,6 @@
 import { formatTimestamp } from '../../contract/timestamp.ts';
-import { union } from '../window/interval.ts';
 import type { Failover, Trouble } from '../window/silence-store.ts';
-import { dayUs, windowUs } from '../window/window.ts';
+import { dayUs, union, windowUs } from '../window/window.ts';
 import type { WindowStore } from '../window/window-store.ts';
 
 /**

@@ -4,12 +4,11 @@ import type { Log } from '../../ops/log.ts';
 import { readSeries, type SeriesReading, type SummarySource } from '../publish/read-summary.ts';
 import type { Usual } from '../silence/silence.ts';
 import { storedUsual } from '../silence/usual.ts';
-import { percentile } from '../window/earlier-days.ts';
 import { type Endpoint, legacyEndpoint } from '../window/endpoint.ts';
-import { coverage, type Interval, union } from '../window/interval.ts';
+import { percentile } from '../window/minute.ts';
 import type { Failover } from '../window/silence-store.ts';
 import { storeFault } from '../window/store-schema.ts';
-import { dayUs, windowUs } from '../window/window.ts';
+import { coverage, dayUs, type Interval, union, windowUs } from '../window/window.ts';
 import type { WindowStore } from '../window/window-store.ts';
 import { decideHost, failoverCaveat, healthOf, lasted } from './failover.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { percentile, variation } from '../window/earlier-days.ts';
+import { percentile, variation } from '../window/minute.ts';
 import { hourBaseline } from './conditions.ts';
 
 const hour = (from: number): number[] => Array.from({ length: 60 }, (_, i) => from + i);

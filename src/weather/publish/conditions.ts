@@ -1,5 +1,5 @@
 import type { ConditionState, Confidence } from '../../contract/vocabulary.ts';
-import { minDays, minMinutes, percentile, variation } from '../window/earlier-days.ts';
+import { minDays, minMinutes, percentile, variation } from '../window/minute.ts';
 import { windowFlag, windowUs } from '../window/window.ts';
 
 /** Thresholds of the conditions. The method page publishes them. */

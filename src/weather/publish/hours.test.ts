@@ -6,8 +6,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { recogniseWeatherHours, type WeatherHours } from '../../artifact/hours/weather-hours.ts';
 import { type CollectionName, collectionNames } from '../../contract/vocabulary.ts';
 import { metricIndex } from '../classify/metric-names.ts';
-import type { Interval } from '../window/interval.ts';
-import { dayUs, emptyDelta, type WindowDelta, windowUs } from '../window/window.ts';
+import { dayUs, emptyDelta, type Interval, type WindowDelta, windowUs } from '../window/window.ts';
 import { openWindowStore, storeFile, type WindowStore } from '../window/window-store.ts';
 import { createHoursReader, type HoursReader } from './hours.ts';
 

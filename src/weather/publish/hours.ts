@@ -8,12 +8,11 @@ import {
 import { formatTimestamp } from '../../contract/timestamp.ts';
 import { type CollectionName, collectionNames, type Origin, type WeatherGapReason } from '../../contract/vocabulary.ts';
 import { uncountedSpans } from '../silence/silence.ts';
-import { hourUs, minDays, percentile } from '../window/earlier-days.ts';
 import type { Endpoint } from '../window/endpoint.ts';
-import { coverage, type Interval, union, without } from '../window/interval.ts';
+import { hourUs, minDays, percentile } from '../window/minute.ts';
 import type { Silence } from '../window/silence-store.ts';
 import type { HourSums } from '../window/store-schema.ts';
-import { dayUs } from '../window/window.ts';
+import { coverage, dayUs, type Interval, union, without } from '../window/window.ts';
 import { keptDays, type WindowStore } from '../window/window-store.ts';
 import { closedEnd } from './read-summary.ts';
 

@@ -9,11 +9,9 @@ import {
   type Wire,
 } from '../../contract/vocabulary.ts';
 import type { CollectionTime } from '../silence/silence.ts';
-import { minDays } from '../window/earlier-days.ts';
-import type { Interval } from '../window/interval.ts';
-import type { Minute } from '../window/minute.ts';
+import { type Minute, minDays } from '../window/minute.ts';
 import type { Silence } from '../window/silence-store.ts';
-import { windowFlag, windowSeconds, windowUs } from '../window/window.ts';
+import { type Interval, windowFlag, windowSeconds, windowUs } from '../window/window.ts';
 import type { ConditionReading } from './conditions.ts';
 
 /** Age of the newest observation beyond which the summary is stale, in seconds: three windows. */

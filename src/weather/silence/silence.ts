@@ -1,9 +1,7 @@
 import { type CollectionName, collectionNames } from '../../contract/vocabulary.ts';
-import { percentile } from '../window/earlier-days.ts';
-import { coverage, type Interval, union, without } from '../window/interval.ts';
-import type { Minute } from '../window/minute.ts';
+import { type Minute, percentile } from '../window/minute.ts';
 import type { Edges, Silence } from '../window/silence-store.ts';
-import { windowUs } from '../window/window.ts';
+import { coverage, type Interval, union, windowUs, without } from '../window/window.ts';
 
 /** Minimum observed time, in microseconds, for a window without an event to count as evidence. */
 const watchedUs = 59_000_000;

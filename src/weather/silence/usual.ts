@@ -1,6 +1,14 @@
 import { type CollectionName, collectionNames } from '../../contract/vocabulary.ts';
-import { earlierDays, hourUs, isWithin, minDays, minMinutes, percentile, spanBefore } from '../window/earlier-days.ts';
-import type { Minute } from '../window/minute.ts';
+import {
+  earlierDays,
+  hourUs,
+  isWithin,
+  type Minute,
+  minDays,
+  minMinutes,
+  percentile,
+  spanBefore,
+} from '../window/minute.ts';
 import type { Silence } from '../window/silence-store.ts';
 import { dayUs, windowsPerDay } from '../window/window.ts';
 import type { WindowStore } from '../window/window-store.ts';

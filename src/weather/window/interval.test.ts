@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { coverage, union, without } from './interval.ts';
+import { coverage, union, without } from './window.ts';
 
 const spans = fc.array(
   fc.tuple(fc.nat(500), fc.nat(90)).map(([from, length]) => ({ from, to: from + length })),

@@ -1,6 +1,8 @@
-import { coverage, type Interval } from './interval.ts';
+import type { CollectionName } from '../../contract/vocabulary.ts';
+import type { Silence } from './silence-store.ts';
 import type { WindowRow } from './store-schema.ts';
-import { lossFlags, windowFlag, windowUs } from './window.ts';
+import { coverage, dayUs, type Interval, lossFlags, union, windowFlag, windowUs } from './window.ts';
+import { keptDays, type WindowStore } from './window-store.ts';
 
 /** Minimum observed time of a minute that may be compared with others, in microseconds. */
 export const eligibleUs = 59_000_000;
@@ -66,4 +68,57 @@ export function minutes(
         lateOrRepeat + malformed <= events * maxUncounted,
     };
   });
+}
+
+const windowsPerHour = 60;
+
+/** Length of an hour, in microseconds. */
+export const hourUs = windowsPerHour * windowUs;
+/** Minimum number of days of history for a comparison. */
+export const minDays = 7;
+/** Minimum number of comparable minutes that a day needs in an hour to be included. */
+export const minMinutes = 10;
+
+/** Returns the span of stored days before an hour, in microseconds. */
+export function spanBefore(hour: number): Interval {
+  return { from: hour - keptDays * dayUs, to: hour };
+}
+
+/**
+ * Reads the minutes of the same hour on each stored day before `hour`, oldest day first. The list of a day that was not
+ * observed is empty.
+ */
+export function earlierDays(
+  store: WindowStore,
+  series: number,
+  hour: number,
+  collections: readonly CollectionName[],
+): Minute[][] {
+  return Array.from({ length: keptDays }, (_, day) => {
+    const from = spanBefore(hour).from + day * dayUs;
+    const near = union(store.observed(series, { from, to: from + hourUs }));
+    if (near.length === 0) return [];
+    const rows = store.windows(series, { from, to: from + hourUs }, collections);
+    return minutes(rows, near, from, windowsPerHour, collections.length);
+  });
+}
+
+/** Returns true if a window overlaps one of the silences. */
+export function isWithin({ startUs }: Pick<Minute, 'startUs'>, silences: readonly Silence[]): boolean {
+  return silences.some(({ from, to }) => startUs < to && startUs + windowUs > from);
+}
+
+/** Returns the `p` quantile (0 to 1) of sorted values, linearly interpolated. Returns NaN if there are no values. */
+export function percentile(sorted: Float64Array, p: number): number {
+  const at = p * (sorted.length - 1);
+  const low = sorted[Math.floor(at)] ?? Number.NaN;
+  const high = sorted[Math.ceil(at)] ?? Number.NaN;
+  return low + (high - low) * (at - Math.floor(at));
+}
+
+/** Returns the standard deviation divided by the mean, a measure of unevenness, or null if the mean is 0. */
+export function variation(values: readonly number[]): number | null {
+  const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
+  if (!(mean > 0)) return null;
+  return Math.sqrt(values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / values.length) / mean;
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type Interval, ObservedSpans, union } from './interval.ts';
+import { type Interval, ObservedSpans, union } from './window.ts';
 
 const second = 1_000_000;
 const minute = 60 * second;

@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3';
 import { type CollectionName, collectionNames } from '../../contract/vocabulary.ts';
-import type { Interval } from './interval.ts';
 import { firstColumns, lastColumns, metricColumn } from './store-schema.ts';
+import type { Interval } from './window.ts';
 
 /**
  * A span of the stream's clock in which a collection had no event while others continued. The collection counts as not

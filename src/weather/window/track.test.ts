@@ -4,9 +4,8 @@ import { describe, expect, test } from 'vitest';
 import { createClassifier } from '../classify/classify.ts';
 import { createEventsClassifier } from '../classify/classify-events.ts';
 import { type FrameFacts, ResyncMemory } from '../classify/frame-facts.ts';
-import { type Interval, union } from './interval.ts';
 import { Track, type TrackGain } from './track.ts';
-import { windowFlag, windowStart } from './window.ts';
+import { type Interval, union, windowFlag, windowStart } from './window.ts';
 
 const second = 1_000_000;
 /** Start of the minute that the tests' clocks are based on. */

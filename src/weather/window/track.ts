@@ -1,8 +1,16 @@
 import type { FrameFacts, Notice } from '../classify/frame-facts.ts';
 import { type End, type Position, Progress } from '../position/position.ts';
 import { Standstill, StreamRate } from '../position/standstill.ts';
-import { type Interval, ObservedSpans } from './interval.ts';
-import { countMetric, emptyDelta, type WindowDelta, windowFlag, windowStart, windowUs } from './window.ts';
+import {
+  countMetric,
+  emptyDelta,
+  type Interval,
+  ObservedSpans,
+  type WindowDelta,
+  windowFlag,
+  windowStart,
+  windowUs,
+} from './window.ts';
 
 /** Maximum time by which an event may be ahead of this machine's clock without being rejected, in microseconds. */
 export const futureUs = 60_000_000;

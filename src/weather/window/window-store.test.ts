@@ -2,9 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { type Interval, union } from './interval.ts';
 import { storeFault } from './store-schema.ts';
-import { dayUs, emptyDelta, windowUs } from './window.ts';
+import { dayUs, emptyDelta, type Interval, union, windowUs } from './window.ts';
 import { keptDays, keptFrom, openWindowStore, type WindowStore } from './window-store.ts';
 
 function openForTest(): WindowStore {

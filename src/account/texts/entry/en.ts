@@ -1,6 +1,6 @@
 import type { AccountErrorCode } from '../../../contract/errors.ts';
 import type { Origin } from '../../../contract/vocabulary.ts';
-import type { HandleResolution } from '../../../network/identity/resolve-handle.ts';
+import type { HandleResolution } from '../../../network/identity/identity.ts';
 import { formatsOf } from '../../../web/language/formats.ts';
 import type { Piece } from '../view/en.ts';
 

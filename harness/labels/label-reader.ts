@@ -3,7 +3,7 @@ import { type WebSocket, WebSocketServer } from 'ws';
 import { labelsFrame } from '../../sim/labelers/wire.ts';
 import { wait } from '../../src/labels/clock/clock.ts';
 import { createIntake } from '../../src/labels/ingest/intake.ts';
-import { createInputMemory, type InputMemory, type ReaderTime } from '../../src/labels/ingest/ports.ts';
+import { createInputMemory, type ReaderTime } from '../../src/labels/ingest/ports.ts';
 import { readSource, streamSession } from '../../src/labels/reading/read-source.ts';
 import type { Quirk } from '../../src/labels/shares/telemetry.ts';
 import type { PriorityClass } from '../../src/labels/state/reading-state.ts';
@@ -60,7 +60,7 @@ export interface LabelReader {
   readonly epoch: number;
   /** Number of connections that the reader has opened. */
   readonly connections: number;
-  readonly memory: InputMemory;
+  readonly memory: ReturnType<typeof createInputMemory>;
   /** Returns true if recorded gaps leave part of the interval uncovered. */
   misses(interval: Interval): boolean;
   /** Accepts rows as if the given transport had delivered them. */

@@ -1,11 +1,5 @@
 import { wait } from '../../src/labels/clock/clock.ts';
-import {
-  type Acceptance,
-  createInputMemory,
-  type LabelQuery,
-  type ReaderPorts,
-  type ReaderTime,
-} from '../../src/labels/ingest/ports.ts';
+import { createInputMemory, type ReaderPorts, type ReaderTime } from '../../src/labels/ingest/ports.ts';
 import { RefusedMemory } from '../../src/labels/ingest/refused-memory.ts';
 import { DailyCap } from '../../src/labels/shares/daily-cap.ts';
 import { Pace, SourceUsage } from '../../src/labels/shares/pace.ts';
@@ -20,6 +14,8 @@ import { silentLog } from '../../src/ops/log.ts';
 import type { StoredGap } from '../../src/store/port.ts';
 import { day, micros } from '../../src/store/time.ts';
 import { quickTimings } from './label-station.ts';
+
+type LabelQuery = ReaderPorts['query'];
 
 /** In-memory reader ports for tests, and the data that readers recorded through these ports. */
 interface ScriptedPorts {
@@ -39,7 +35,7 @@ interface ScriptedPorts {
 export type OwnPorts = Partial<
   Pick<ReaderPorts, 'gaps'> &
     Pick<LabelQuery, 'memory' | 'streams'> &
-    Pick<Acceptance, 'accept' | 'purges'> &
+    Pick<ReaderPorts['acceptance'], 'accept' | 'purges'> &
     Pick<ReaderTime, 'random' | 'timings' | 'wait'>
 >;
 

@@ -1,5 +1,5 @@
 import type { Micros } from '../../src/contract/timestamp.ts';
-import type { Fault, ReadingEvent, Unread } from '../../src/labels/state/reading-events.ts';
+import type { ReadingEvent, SourceFault, Unread } from '../../src/labels/state/reading-events.ts';
 
 /** Creates the event for the start of an attempt to read a source. */
 export function asked(now: Micros): ReadingEvent {
@@ -15,7 +15,7 @@ export function answered(
 }
 
 /** Creates the event for a failed attempt to read a source. */
-export function failed(now: Micros, fault: Fault): ReadingEvent {
+export function failed(now: Micros, fault: NonNullable<SourceFault['fault']>): ReadingEvent {
   return { kind: 'failed', now, fault };
 }
 

@@ -1,5 +1,5 @@
 import type { Micros } from '../../src/contract/timestamp.ts';
-import type { WindowStore } from '../../src/labels/publish/window/window-reader.ts';
+import type { WindowReader } from '../../src/labels/publish/window/window-reader.ts';
 import { StoreError } from '../../src/store/errors.ts';
 import { clip } from '../../src/store/gaps.ts';
 import type { LabelersCounters } from '../../src/store/labeler-counters.ts';
@@ -34,7 +34,7 @@ export interface MemoryContent {
 const memoryGeneration = '00000000-0000-4000-8000-000000000000';
 
 /** Creates the part of the store interface from which artifacts are generated. `content` is read at each call. */
-export function windowStore(content: () => MemoryContent): WindowStore {
+export function windowStore(content: () => MemoryContent): ConstructorParameters<typeof WindowReader>[0] {
   const floorOf = ({ floor, startedAt }: MemoryContent): Micros => micros(floor ?? startedAt);
   const rowsIn = ({ start, end }: Interval): readonly MemoryRow[] => {
     const now = content();

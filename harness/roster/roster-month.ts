@@ -3,7 +3,7 @@ import type { RecentOverview } from '../../src/artifact/overview.ts';
 import type { Micros } from '../../src/contract/timestamp.ts';
 import { maxLateness } from '../../src/labels/ingest/admission.ts';
 import { windowOf } from '../../src/labels/publish/coverage.ts';
-import { makeOverview, type OverviewReading } from '../../src/labels/publish/overview.ts';
+import { makeOverview } from '../../src/labels/publish/overview.ts';
 import { absenceOf } from '../../src/labels/reading/source-runner.ts';
 import { departureOf, isEnrolled, type KnownLabeler } from '../../src/labels/roster/known-labeler.ts';
 import { isUnreachable, Reachability } from '../../src/labels/roster/reachability.ts';
@@ -17,6 +17,8 @@ import { addGap, clip, withoutGap } from '../../src/store/gaps.ts';
 import type { GapChange, StoredGap } from '../../src/store/port.ts';
 import { day, hour, micros } from '../../src/store/time.ts';
 import { drawLives, fraction, type Life } from './labeler-life.ts';
+
+type OverviewReading = Parameters<typeof makeOverview>[0];
 
 /** An overview, and the number of labelers that were unreachable when it was created. */
 interface Publication {

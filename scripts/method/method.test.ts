@@ -13,12 +13,7 @@ import {
   signatureVerdicts,
   weatherFreshnessStates,
 } from '../../src/contract/vocabulary.ts';
-import {
-  type ConditionMinute,
-  type HourBaseline,
-  hourBaseline,
-  readConditions,
-} from '../../src/weather/publish/conditions.ts';
+import { type HourBaseline, hourBaseline, readConditions } from '../../src/weather/publish/conditions.ts';
 import { windowFlag, windowUs } from '../../src/weather/window/window.ts';
 import { explained, table } from './markdown.ts';
 import { weatherMethod } from './weather.ts';
@@ -53,7 +48,10 @@ const usual: HourBaseline = {
 };
 
 /** Computes the condition from the rules on the page, as a reader would. The minutes never count as uneven. */
-function asThePageSays(minutes: readonly ConditionMinute[], windowsLate: number): string {
+function asThePageSays(
+  minutes: readonly Parameters<typeof readConditions>[0]['minutes'][number][],
+  windowsLate: number,
+): string {
   const newest = minutes.findLastIndex(({ eligible }) => eligible);
   const minute = minutes[newest];
   const late = windowsLate + (minutes.length - 1 - newest);

@@ -5,14 +5,14 @@ import { artifactNames } from '../artifact/write.ts';
 import { inputLimits } from '../input/limits.ts';
 import { createNameResolver, systemHostsFile } from '../network/dns/name-resolver.ts';
 import type { AddressPolicy } from '../network/guard/address-policy.ts';
-import { type BytesClient, createHttpClient } from '../network/http/http.ts';
+import { createHttpClient } from '../network/http/http.ts';
 import type { BackoffOptions } from '../network/websocket/backoff.ts';
 import { openSocket } from '../network/websocket/websocket.ts';
 import { makeFolder } from '../ops/errors.ts';
 import { errorFields, type Log } from '../ops/log.ts';
-import { createPublication, type ObservedHost, type Publication } from './hosts/publication.ts';
+import { createPublication, type ObservedHost } from './hosts/publication.ts';
 import { createHoursReader } from './publish/hours.ts';
-import { closedEnd, createPublisher, type Publisher, sweepTemporaries } from './publish/read-summary.ts';
+import { closedEnd, createPublisher, sweepTemporaries } from './publish/read-summary.ts';
 import { type Dictionaries, fetchedDictionary, givenDictionary } from './stream/dictionary.ts';
 import { type Connect, maxFrameBytes } from './stream/reader.ts';
 import { runSessions } from './stream/session.ts';
@@ -20,14 +20,9 @@ import { hostPlaces, noTelemetry, telemetryOfHost, type WeatherTelemetry } from 
 import { dictionaryUrl, type Endpoint, parseEndpoints } from './window/endpoint.ts';
 import { hourUs } from './window/minute.ts';
 import { storeFault } from './window/store-schema.ts';
-import {
-  damaged,
-  keptFrom,
-  openWindowStore,
-  type StoreFaults,
-  storeFile,
-  type WindowStore,
-} from './window/window-store.ts';
+import { damaged, keptFrom, openWindowStore, storeFile, type WindowStore } from './window/window-store.ts';
+
+type Publication = ReturnType<typeof createPublication>;
 
 /** Limits of a connection, in milliseconds. The reader itself limits silence, based on the rate of events. */
 const limits = { handshakeMs: 10_000, closeMs: 1_000, pingMs: 30_000, pongMs: 10_000, idleMs: 600_000 };
@@ -55,7 +50,7 @@ interface WeatherSettings {
 }
 
 /** Dependencies of the weather instrument. */
-export interface WeatherDeps {
+interface WeatherDeps {
   readonly settings: WeatherSettings;
   readonly policy: AddressPolicy;
   /** `User-Agent` of every handshake. */
@@ -68,7 +63,7 @@ export interface WeatherDeps {
   readonly telemetry: WeatherTelemetry;
   /** Overrides of the default intervals, for tests. */
   readonly pace?: Partial<Pace>;
-  readonly faults?: StoreFaults;
+  readonly faults?: Parameters<typeof openWindowStore>[1];
 }
 
 /** Intervals of the weather instrument, in milliseconds. */
@@ -83,7 +78,7 @@ interface Pace {
 const defaultPace: Pace = { commitMs: 1_000, probeMs: 5_000, backoff: { firstMs: 1_000, capMs: 30_000 } };
 
 /** The weather instrument. It has one series for each host and publishes one of them. */
-export interface Weather {
+interface Weather {
   /**
    * Opens the store, writes an artifact, and starts reading. Rejects with OperatorError if the instrument cannot start.
    */
@@ -110,8 +105,8 @@ class WeatherInstrument implements Weather {
   readonly #pace: Pace;
   readonly #endpoints: readonly Endpoint[];
   readonly #connect: Connect;
-  readonly #http: BytesClient;
-  readonly #publisher: Publisher;
+  readonly #http: ReturnType<typeof createHttpClient>;
+  readonly #publisher: ReturnType<typeof createPublisher>;
   readonly #hours = createHoursReader();
   readonly #stopping = new AbortController();
   readonly #reject: (error: unknown) => void;

@@ -3,17 +3,16 @@ import { createServer, type Socket } from 'node:net';
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { listenForTest } from '../../harness/net/listen.ts';
-import {
-  createHttpClient,
-  type GetOptions,
-  type HttpClient,
-  type HttpClientOptions,
-} from '../../src/network/http/http.ts';
+import { createHttpClient, type HttpClient } from '../../src/network/http/http.ts';
 
 const never = new AbortController().signal;
-const limits: GetOptions = { maxBytes: 100_000, timeoutMs: 5000, signal: new AbortController().signal };
+const limits: Parameters<HttpClient['getText']>[1] = {
+  maxBytes: 100_000,
+  timeoutMs: 5000,
+  signal: new AbortController().signal,
+};
 
-function clientFor(options: Partial<HttpClientOptions> = {}): HttpClient {
+function clientFor(options: Partial<Parameters<typeof createHttpClient>[0]> = {}): HttpClient {
   const client = createHttpClient({ policy: { allowLoopback: true }, userAgent: 'Almanac/test', ...options });
   onTestFinished(() => client.close());
   return client;

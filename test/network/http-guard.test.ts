@@ -4,16 +4,15 @@ import { createServer } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { certificate, everyAddress, listenForTest, trustCertificate } from '../../harness/net/listen.ts';
 import type { Resolve } from '../../src/network/guard/address-policy.ts';
-import {
-  createHttpClient,
-  type GetOptions,
-  type HttpClient,
-  type HttpClientOptions,
-} from '../../src/network/http/http.ts';
+import { createHttpClient, type HttpClient } from '../../src/network/http/http.ts';
 
-const limits: GetOptions = { maxBytes: 1000, timeoutMs: 5000, signal: new AbortController().signal };
+const limits: Parameters<HttpClient['getText']>[1] = {
+  maxBytes: 1000,
+  timeoutMs: 5000,
+  signal: new AbortController().signal,
+};
 
-function clientFor(options: Partial<HttpClientOptions> = {}): HttpClient {
+function clientFor(options: Partial<Parameters<typeof createHttpClient>[0]> = {}): HttpClient {
   const client = createHttpClient({ policy: { allowLoopback: false }, userAgent: 'Almanac/test', ...options });
   onTestFinished(() => client.close());
   return client;

@@ -3,13 +3,9 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { type Directory, startDirectory } from '../../harness/net/directory.ts';
 import type { Resolve } from '../../src/network/guard/address-policy.ts';
 import { createHttpClient, type HttpClient } from '../../src/network/http/http.ts';
-import {
-  createIdentityResolver,
-  type HandleOptions,
-  type IdentityOptions,
-  type IdentityResolver,
-  resolveHandle,
-} from '../../src/network/identity/identity.ts';
+import { createIdentityResolver, type IdentityResolver, resolveHandle } from '../../src/network/identity/identity.ts';
+
+type HandleOptions = Parameters<typeof resolveHandle>[1];
 
 const never = new AbortController().signal;
 const moderation = 'did:plc:ar7c4by46qjdydhdevvrndac';
@@ -23,7 +19,10 @@ function clientFor(allowLoopback: boolean, resolve?: Resolve): HttpClient {
   return http;
 }
 
-function resolverFor(directory: Directory | null, options: Partial<IdentityOptions> = {}): IdentityResolver {
+function resolverFor(
+  directory: Directory | null,
+  options: Partial<Parameters<typeof createIdentityResolver>[0]> = {},
+): IdentityResolver {
   const policy = { allowLoopback: true };
   return createIdentityResolver({
     http: clientFor(true),

@@ -6,11 +6,7 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { type DnsAnswer, type DnsRecord, type DnsServer, startDnsServer } from '../../harness/net/dns-server.ts';
 import { listenForTest } from '../../harness/net/listen.ts';
-import {
-  createNameResolver,
-  type NameResolver,
-  type NameResolverOptions,
-} from '../../src/network/dns/name-resolver.ts';
+import { createNameResolver } from '../../src/network/dns/name-resolver.ts';
 import { BusyResolverError } from '../../src/network/guard/address-policy.ts';
 import { createHttpClient } from '../../src/network/http/http.ts';
 
@@ -23,7 +19,7 @@ afterEach(async () => {
 
 async function world(
   answer: (name: string, type: DnsRecord['type']) => DnsAnswer,
-  options: Partial<NameResolverOptions> = {},
+  options: Partial<Parameters<typeof createNameResolver>[0]> = {},
 ) {
   const time = { ms: 0 };
   const dns = await startDnsServer(answer);
@@ -33,7 +29,7 @@ async function world(
   return { dns, time, resolver };
 }
 
-function find({ resolve }: NameResolver, name: string, signal = new AbortController().signal) {
+function find({ resolve }: ReturnType<typeof createNameResolver>, name: string, signal = new AbortController().signal) {
   return new Promise<readonly string[] | string>((done) => {
     resolve(name, { signal }, (error, addresses: LookupAddress[]) =>
       done(error ? (error.code ?? error.name) : addresses.map(({ address }) => address)),

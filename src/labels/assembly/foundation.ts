@@ -22,7 +22,7 @@ import { createVerifier, type Verifier } from '../signatures/verifier.ts';
 import { isPrivileged, priorityOf } from '../state/reading-state.ts';
 import { createStreamOpener, type OpenStream, type Timings } from '../stream/open-stream.ts';
 import type { LabelsOptions } from './options.ts';
-import { type DiskBudget, defaultMaxDailyBytes, type Preconditions, watchPreconditions } from './preconditions.ts';
+import { defaultMaxDailyBytes, type Preconditions, watchPreconditions } from './preconditions.ts';
 
 /** Parts of the instrument that exist before it observes: network clients, shares, signatures, clock, disk and purges. */
 export interface Foundation extends LabelsOptions {
@@ -90,7 +90,7 @@ interface FairSharesOptions {
   readonly clocks: Clocks;
   readonly labeler: (did: string) => KnownLabeler | undefined;
   /** Returns the current budget of the disk. */
-  readonly disk: () => DiskBudget;
+  readonly disk: () => Preconditions['disk'];
   /** Minimum interval between two writes of one source's gaps, in milliseconds. */
   readonly gapIntervalMs: number;
   readonly maxDailyRows: number | undefined;

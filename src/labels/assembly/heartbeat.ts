@@ -115,7 +115,7 @@ export function downtime(
 }
 
 /** Progress of a store at the time at which an instrument read it. */
-export interface StoreProgress {
+interface StoreProgress {
   readonly generationId: string;
   /** Fencing token of the last writer; null if the store has no tokens, or the instrument does not know the token. */
   readonly token: number | null;

@@ -13,12 +13,14 @@ import type { KnownLabeler } from '../roster/known-labeler.ts';
 import { LabelerMetadata } from '../roster/labeler-metadata.ts';
 import { Reachability } from '../roster/reachability.ts';
 import { Roster } from '../roster/roster.ts';
-import { followServices, type ServiceEvent, type ServiceEvents } from '../roster/service-events.ts';
+import { followServices, type ServiceEvent } from '../roster/service-events.ts';
 import { definitionShares } from '../shares/fair-queue.ts';
 import { GroupedCommits } from '../shares/grouped-commits.ts';
 import type { Foundation } from './foundation.ts';
 import { numberNote } from './heartbeat.ts';
 import type { Preconditions } from './preconditions.ts';
+
+type ServiceEvents = ReturnType<typeof followServices>;
 
 /** Parts that follow labelers: the roster, the denials, the records and the readers. */
 export interface Labelers {

@@ -7,15 +7,7 @@ import { minute, second } from '../../store/time.ts';
 import { wait } from '../clock/clock.ts';
 import type { InstrumentRole } from '../standby/standby-store.ts';
 import type { ReadingState } from '../state/reading-state.ts';
-import {
-  lookMs,
-  type RoleAction,
-  type RoleEvent,
-  roleStep,
-  staleMs,
-  staleOpeningMs,
-  standingBy,
-} from '../state/role.ts';
+import { lookMs, roleStep, staleMs, staleOpeningMs, standingBy } from '../state/role.ts';
 import { takeOver } from './take-over.ts';
 import type { Acts, Assembled } from './tasks.ts';
 
@@ -215,7 +207,7 @@ class StandbyWatch {
     this.report();
   }
 
-  #step(event: RoleEvent): RoleAction {
+  #step(event: Parameters<typeof roleStep>[1]): ReturnType<typeof roleStep>[1] {
     const [state, action] = roleStep(this.#state, event);
     this.#state = state;
     this.#role.role = state.role;

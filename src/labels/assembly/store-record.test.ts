@@ -3,7 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { hour, micros } from '../../store/time.ts';
-import { hasLost, readStoreRecord, type StoreProgress, StoreRecorder } from './heartbeat.ts';
+import { hasLost, readStoreRecord, StoreRecorder } from './heartbeat.ts';
+
+type StoreProgress = Parameters<typeof hasLost>[0];
 
 const now = micros(1_780_000_000_000_123);
 const earlier = micros(now - hour);

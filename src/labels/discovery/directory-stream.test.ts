@@ -2,10 +2,12 @@ import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { createNameResolver } from '../../network/dns/name-resolver.ts';
-import type { HttpClient, TextAnswer } from '../../network/http/http.ts';
+import type { HttpClient } from '../../network/http/http.ts';
 import type { DirectoryOperation } from '../../network/identity/did-document.ts';
 import { type Log, silentLog } from '../../ops/log.ts';
-import { type DirectoryStreamOptions, followDirectory } from './directory-stream.ts';
+import { followDirectory } from './directory-stream.ts';
+
+type TextAnswer = Awaited<ReturnType<HttpClient['getText']>>;
 
 const did = (n: number) => `did:plc:${String.fromCharCode(97 + (n % 26)).repeat(24)}`;
 
@@ -31,7 +33,7 @@ async function directory(onConnection: (peer: WebSocket, cursor: string | null, 
   return { url: `http://127.0.0.1:${(host.address() as AddressInfo).port}/`, cursors };
 }
 
-function follow(url: string, options: Partial<DirectoryStreamOptions> = {}) {
+function follow(url: string, options: Partial<Parameters<typeof followDirectory>[0]> = {}) {
   const stop = new AbortController();
   const operations: DirectoryOperation[] = [];
   const waits: number[] = [];

@@ -28,7 +28,7 @@ import { maxLateness } from './admission.ts';
 import type { RefusedMemory } from './refused-memory.ts';
 
 /** Access to labelers, and the memory for their responses. */
-export interface LabelQuery {
+interface LabelQuery {
   readonly http: HttpClient;
   /** Opens streams of labelers; limits concurrent handshakes. */
   readonly openStream: OpenStream;
@@ -42,7 +42,7 @@ export interface LabelQuery {
 }
 
 /** Ports for accepting rows into the store. */
-export interface Acceptance {
+interface Acceptance {
   /**
    * Queues a page. Resolves with the number of new rows once the page is durable. Rejects with `ClockChanged`, and with
    * another error if the store fails permanently or the instrument stops.
@@ -80,7 +80,7 @@ export interface ReaderTime {
 }
 
 /** Receivers of reports from readers. */
-export interface ReaderReport {
+interface ReaderReport {
   readonly log: Log;
   readonly telemetry: Telemetry;
   /** Called when a source cannot be read as its document describes, because the document may have changed. */
@@ -116,7 +116,7 @@ export function fillTarget(epoch: Micros, now: Micros): Micros {
 }
 
 /** Memory budget that all sources share for input that was received and is not stored yet. */
-export interface InputMemory {
+interface InputMemory {
   /**
    * Budget for the bytes of frames that wait to be decoded or are incomplete. The reader pauses a connection that
    * exceeds its share.

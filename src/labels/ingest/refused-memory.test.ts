@@ -1,7 +1,9 @@
 import { hash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { maxRefusedRowsLength } from '../../store/refused-rows.ts';
-import { type Delivery, RefusedMemory } from './refused-memory.ts';
+import { RefusedMemory } from './refused-memory.ts';
+
+type Delivery = Parameters<RefusedMemory['take']>[2];
 
 const hour = 3_600_000_000;
 const now = 490_000 * hour;

@@ -45,7 +45,7 @@ export interface RefusedMerge {
 }
 
 /** One delivery of rows by a transport. */
-export interface Delivery {
+interface Delivery {
   readonly transport: Transport;
   /** True if the transport starts over, so that earlier rows may arrive again. */
   readonly startsOver: boolean;

@@ -9,7 +9,6 @@ import {
   libsecp256k1,
   loadSecp256k1,
   nativeSecp256k1,
-  type SignatureCheck,
   wasmSecp256k1,
 } from '../signatures/verifier.ts';
 import { type RawLabel, separateSignature } from './label-fields.ts';
@@ -48,7 +47,7 @@ function didKey(text: string): LabelKey {
 const [native, wasm] = [nativeSecp256k1(), await wasmSecp256k1()];
 
 /** Implementations of the signature check: libsecp256k1, and the check that is used before the library is loaded. */
-const checks: readonly (readonly [string, SignatureCheck])[] = [
+const checks: readonly (readonly [string, ReturnType<typeof createSignatureCheck>])[] = [
   ['libsecp256k1', createSignatureCheck()],
   ...(native === null ? [] : [['libsecp256k1 for this platform', createSignatureCheck(() => native)] as const]),
   ['libsecp256k1 as WebAssembly', createSignatureCheck(() => wasm)],

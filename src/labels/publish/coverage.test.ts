@@ -3,7 +3,9 @@ import { describe, expect, test } from 'vitest';
 import { parseTimestamp } from '../../contract/timestamp.ts';
 import { day, hour, micros } from '../../store/time.ts';
 import { sourceStates } from '../state/reading-state.ts';
-import { type CoverageInputs, countSources, coverageOf, type EnrolledSource } from './coverage.ts';
+import { countSources, coverageOf, type EnrolledSource } from './coverage.ts';
+
+type CoverageInputs = Parameters<typeof coverageOf>[0];
 
 const now = micros(parseTimestamp('2026-09-01T00:00:00Z') ?? 0);
 const established: EnrolledSource = { did: 'did:plc:a', origin: 'seeded', state: 'established' };

@@ -15,7 +15,7 @@ export interface EnrolledSource {
 }
 
 /** Input for computing the coverage. */
-export interface CoverageInputs {
+interface CoverageInputs {
   readonly now: Micros;
   readonly windowDays: number;
   readonly startedAt: Micros;

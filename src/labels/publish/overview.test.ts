@@ -5,14 +5,9 @@ import { clip, gappedTime } from '../../store/gaps.ts';
 import type { StoredGap } from '../../store/port.ts';
 import { day, hour, micros, minute } from '../../store/time.ts';
 import { unionGaps } from './coverage.ts';
-import {
-  caveatsOf,
-  makeOverview,
-  type OverviewInputs,
-  type OverviewReading,
-  type SummaryInputs,
-  summarizeGaps,
-} from './overview.ts';
+import { caveatsOf, makeOverview, type OverviewInputs, summarizeGaps } from './overview.ts';
+
+type OverviewReading = Parameters<typeof makeOverview>[0];
 
 const inputs: OverviewInputs = {
   now: micros(0),
@@ -263,7 +258,7 @@ const anyGaps = fc
   );
 
 const counted = new Set(['did:plc:a', 'did:plc:b']);
-const summaryOf = (over: Partial<SummaryInputs>) =>
+const summaryOf = (over: Partial<Parameters<typeof summarizeGaps>[0]>) =>
   summarizeGaps({ ...{ gaps: [], departures: [], counted, window, observed, week }, ...over });
 
 test('the union of the summarized gaps equals the union of all gaps of the instrument and of the counted labelers', async () => {

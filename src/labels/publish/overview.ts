@@ -4,7 +4,7 @@ import type { Micros } from '../../contract/timestamp.ts';
 import type { Epoch, Frontier, RefusalCount, RefusalReason, StoredGap } from '../../store/port.ts';
 import { type Purge, removalSentence, type SpaceRemoval, spaceRemovalSentence } from '../../store/removals.ts';
 import { day, type Interval, micros } from '../../store/time.ts';
-import type { Counted, LabelerEvents } from '../repeats/repeats.ts';
+import type { Counted } from '../repeats/repeats.ts';
 import { maxKnown } from '../roster/roster.ts';
 import {
   coverageOf,
@@ -16,6 +16,8 @@ import {
   windowOf,
 } from './coverage.ts';
 import { Turns } from './turns.ts';
+
+type LabelerEvents = Counted['counts'][number];
 
 /** Input of the overview that does not come from the store. */
 export interface OverviewInputs {
@@ -55,7 +57,7 @@ export const labelExclusions = [
 ];
 
 /** Data read from the store to build an overview. */
-export interface OverviewReading {
+interface OverviewReading {
   readonly epoch: Epoch;
   readonly frontier: Pick<Frontier, 'observedThrough' | 'floor'>;
   /** Gaps of the window. */
@@ -302,7 +304,7 @@ interface GapSummary {
 }
 
 /** Input for summarizing gaps. */
-export interface SummaryInputs {
+interface SummaryInputs {
   /** Gaps that were read from the store. */
   readonly gaps: readonly StoredGap[];
   /** One gap for each labeler that left the enrolment, from its last complete time until now. */

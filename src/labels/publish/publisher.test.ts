@@ -2,7 +2,9 @@ import { expect, test } from 'vitest';
 import type { Log } from '../../ops/log.ts';
 import { StoreError } from '../../store/errors.ts';
 import { noTelemetry } from '../shares/telemetry.ts';
-import { createPublisher, type PublisherOptions } from './publisher.ts';
+import { createPublisher } from './publisher.ts';
+
+type PublisherOptions = Parameters<typeof createPublisher>[0];
 
 test('a publication is counted and logged as not published if the store is temporarily unreadable', async () => {
   const lines: string[] = [];

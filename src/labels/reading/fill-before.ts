@@ -4,7 +4,7 @@ import { decodedCost } from '../../input/limits.ts';
 import { createBackoff } from '../../network/websocket/backoff.ts';
 import { ConnectError } from '../../network/websocket/websocket.ts';
 import type { SourceIntake } from '../ingest/intake.ts';
-import { fillTarget, type LabelQuery, note, type ReaderTime, type ReadingPorts } from '../ingest/ports.ts';
+import { fillTarget, note, type ReaderPorts, type ReaderTime, type ReadingPorts } from '../ingest/ports.ts';
 import { decodeFrame, type LabelFrame, scanFrame } from '../label/frames.ts';
 import { type SampledPage, searchCursor } from '../poll/cursor-search.ts';
 import { pageLimit } from '../poll/query-labels.ts';
@@ -151,7 +151,7 @@ export async function findStreamStart(
 
 /** Ports that the search uses. */
 interface SearchPorts {
-  readonly query: Pick<LabelQuery, 'openStream' | 'memory'>;
+  readonly query: Pick<ReaderPorts['query'], 'openStream' | 'memory'>;
   readonly time: Pick<ReaderTime, 'timings' | 'wait' | 'clock' | 'epoch'>;
 }
 

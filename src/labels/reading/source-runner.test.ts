@@ -13,7 +13,7 @@ import { noPosition } from '../state/reading-events.ts';
 import { untracked } from '../state/reading-state.ts';
 import { Source } from '../state/source.ts';
 import { Tracker } from '../state/step.ts';
-import { absenceOf, containReading, type Presence, SourceRunner } from './source-runner.ts';
+import { absenceOf, containReading, SourceRunner } from './source-runner.ts';
 
 const http: Pick<HttpClient, 'getJson'> = { getJson: () => Promise.resolve({ kind: 'aborted' }) };
 
@@ -172,7 +172,7 @@ function labelerWith(tracker: Tracker): KnownLabeler {
 }
 
 /** Returns the gap that the absence of a labeler causes, or null. */
-function absenceGap(labeler: KnownLabeler, presence: Presence, at: Micros): StoredGap | null {
+function absenceGap(labeler: KnownLabeler, presence: Parameters<typeof absenceOf>[1], at: Micros): StoredGap | null {
   const absence = absenceOf(labeler, presence, at);
   return absence && (labeler.tracker.apply(absence)?.gap ?? null);
 }

@@ -277,7 +277,7 @@ export async function containReading(
 }
 
 /** Presence of a labeler that was read before: the labeler is read, waits for a reading slot, or neither. */
-export type Presence = 'read' | 'waiting' | 'gone';
+type Presence = 'read' | 'waiting' | 'gone';
 
 /**
  * Returns the event for an absent labeler: its labels since it was last read to the end are unknown. Returns null while

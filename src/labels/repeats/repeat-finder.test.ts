@@ -3,7 +3,9 @@ import { expect, test } from 'vitest';
 import type { ReceivedLabel } from '../../store/label.ts';
 import type { AccountQuery, NewObservation, Observation } from '../../store/port.ts';
 import { day, hour, type Interval, micros } from '../../store/time.ts';
-import { createRepeatFinder, LookUps, lastKeyChange, maxLookUps, type RepeatFinderOptions } from './repeat-finder.ts';
+import { createRepeatFinder, LookUps, lastKeyChange, maxLookUps } from './repeat-finder.ts';
+
+type RepeatFinderOptions = Parameters<typeof createRepeatFinder>[0];
 
 const src = 'did:plc:aaaaaaaaaaaaaaaaaaaaaaaa';
 const account = 'did:plc:bbbbbbbbbbbbbbbbbbbbbbbb';

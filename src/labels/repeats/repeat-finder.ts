@@ -34,7 +34,7 @@ export interface RepeatFinder {
 }
 
 /** Dependencies of the finder. */
-export interface RepeatFinderOptions extends LookUpOptions {
+interface RepeatFinderOptions extends LookUpOptions {
   readonly store: Pick<StoreReader, 'keys' | 'frontier' | 'readAccount'>;
 }
 

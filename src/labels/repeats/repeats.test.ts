@@ -8,10 +8,11 @@ import {
   burstsIn,
   burstsOf,
   RepeatMemory,
-  type Repeats,
   readRepeats,
   writeRepeats,
 } from './repeats.ts';
+
+type Repeats = ReturnType<typeof readRepeats>[number];
 
 const did = 'did:plc:aaaaaaaaaaaaaaaaaaaaaaaa';
 const at = 29_600_000;

@@ -110,7 +110,7 @@ export const burstMinutes = hour / minute;
 const keptMinutes = (31 * day) / minute;
 
 /** Number of rows of one source in one minute that repeat known labels with a different time. */
-export interface Repeats {
+interface Repeats {
   /** Minutes since 1970 by the local clock. */
   readonly minute: number;
   readonly count: number;
@@ -229,7 +229,7 @@ export async function burstsByLabeler(
 }
 
 /** A labeler, and the number of its events that count in an interval. */
-export interface LabelerEvents {
+interface LabelerEvents {
   readonly labeler: string;
   readonly events: number;
 }

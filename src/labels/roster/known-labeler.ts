@@ -4,14 +4,7 @@ import { departureGap } from '../../store/coverage-rule.ts';
 import type { StoredGap } from '../../store/port.ts';
 import type { RosterRow } from '../../store/roster.ts';
 import { type Interval, micros } from '../../store/time.ts';
-import {
-  isPrivileged,
-  type PriorityInput,
-  priorityOf,
-  sourceStateOf,
-  type TrackedState,
-  trialPeriod,
-} from '../state/reading-state.ts';
+import { isPrivileged, priorityOf, sourceStateOf, type TrackedState, trialPeriod } from '../state/reading-state.ts';
 import { Tracker } from '../state/step.ts';
 import { domainOf, isWeb } from './resolution-queue.ts';
 
@@ -68,7 +61,7 @@ function isSeeded({ origin, provenance }: Pick<KnownLabeler, 'origin' | 'provena
 }
 
 /** Returns the properties of a labeler that determine its priority class. */
-export function priorityInput(labeler: KnownLabeler): PriorityInput {
+export function priorityInput(labeler: KnownLabeler): Parameters<typeof priorityOf>[0] {
   return { seeded: isSeeded(labeler), ...labeler.tracker.tracked };
 }
 

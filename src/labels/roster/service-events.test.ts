@@ -5,14 +5,7 @@ import { createNameResolver } from '../../network/dns/name-resolver.ts';
 import { silentLog } from '../../ops/log.ts';
 import { micros } from '../../store/time.ts';
 import { wait } from '../clock/clock.ts';
-import {
-  definitionsOf,
-  eventOf,
-  followServices,
-  parseServiceFrame,
-  type ServiceEvent,
-  type ServiceEventsOptions,
-} from './service-events.ts';
+import { definitionsOf, eventOf, followServices, parseServiceFrame, type ServiceEvent } from './service-events.ts';
 
 const did = 'did:plc:aaaaaaaaaaaaaaaaaaaaaaaa';
 const commit = {
@@ -115,7 +108,11 @@ afterEach(async () => {
 });
 
 /** Follows a Jetstream that sends these frames. Returns the received events, and the targets of the requests. */
-async function follow(frames: readonly string[], options: Partial<ServiceEventsOptions> = {}, path = '') {
+async function follow(
+  frames: readonly string[],
+  options: Partial<Parameters<typeof followServices>[0]> = {},
+  path = '',
+) {
   stop = new AbortController();
   const host = new WebSocketServer({ port: 0, host: '127.0.0.1' });
   server = host;

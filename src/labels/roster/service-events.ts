@@ -20,7 +20,7 @@ export type ServiceEvent =
   | { readonly kind: 'identity' | 'account'; readonly did: string };
 
 /** Dependencies of `followServices`. */
-export interface ServiceEventsOptions {
+interface ServiceEventsOptions {
   readonly jetstream: string;
   readonly policy: AddressPolicy;
   /** User agent that is sent with every handshake. */
@@ -51,7 +51,7 @@ const rewind = 3_000_000;
 const maxAhead = 600_000_000;
 
 /** Follower of a Jetstream's labeler records and identity events. */
-export interface ServiceEvents {
+interface ServiceEvents {
   /** Cursor to resume from after a restart: all earlier events were delivered. Null before the first event. */
   readonly cursor: number | null;
   run(signal: AbortSignal): Promise<void>;

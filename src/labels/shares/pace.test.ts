@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest';
 import type { PriorityClass } from '../state/reading-state.ts';
 import type { ShareKey } from './fair-queue.ts';
-import { Pace, type Rate, type Resource, SourceUsage, sourceRates } from './pace.ts';
+import { Pace, type Resource, SourceUsage, sourceRates } from './pace.ts';
+
+type Rate = (typeof sourceRates)['established']['bytes'];
 
 /** Creates a simulated clock whose waits advance it to the end of the shortest wait. */
 function simulated() {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { JsonAnswer } from '../../network/http/http.ts';
 import { ConnectError } from '../../network/websocket/websocket.ts';
-import { connectFault, type Fault, httpFault, problemOf, type SourceFault, worseOf } from './reading-events.ts';
+import { connectFault, httpFault, problemOf, type SourceFault, worseOf } from './reading-events.ts';
 
 const status = (code: number) => ({ kind: 'status', status: code, retryAfterMs: null, error: null }) as const;
 
@@ -61,7 +61,11 @@ test.each([
   ['busy', 'failed', 'failed'],
   ['busy', 'order_unverified', 'order_unverified'],
 ] as const)('the stream failure %s and the poll failure %s are combined (result: %s)', (stream, poll, together) => {
-  const fault = (one: Fault | 'busy') => ({ fault: one === 'busy' ? null : one, why: one, retryAfterMs: null });
+  const fault = (one: NonNullable<SourceFault['fault']> | 'busy') => ({
+    fault: one === 'busy' ? null : one,
+    why: one,
+    retryAfterMs: null,
+  });
   expect(worseOf(stream === 'silent' ? null : fault(stream), fault(poll))).toBe(together);
 });
 

@@ -14,10 +14,11 @@ import {
   isSettled,
   positionAfter,
   progressAfter,
-  type ReadProgress,
   type StreamProgress,
   shouldCheckTail,
 } from './source.ts';
+
+type ReadProgress = ReturnType<typeof initialProgress>;
 
 const now = micros(1_780_000_000_000_000);
 const frame = (seq: number): LastFrame => ({ seq, tail: `f${seq}` });

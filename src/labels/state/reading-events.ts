@@ -4,7 +4,7 @@ import type { JsonAnswer } from '../../network/http/http.ts';
 import { ConnectError } from '../../network/websocket/websocket.ts';
 
 /** Kind of failure of an attempt to read a source. */
-export type Fault = 'refusing' | 'rejecting' | 'failed' | 'order_unverified';
+type Fault = 'refusing' | 'rejecting' | 'failed' | 'order_unverified';
 
 /** Unread part of a source's labels when its reading begins. */
 export interface Unread {

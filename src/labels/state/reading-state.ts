@@ -33,7 +33,7 @@ export const sourceEvents = {
   restarted: 'the process of this instrument restarted',
 } as const;
 /** An event that changes the state of a source. */
-export type SourceEvent = keyof typeof sourceEvents;
+type SourceEvent = keyof typeof sourceEvents;
 
 type Row = Readonly<Record<SourceEvent, SourceState>>;
 
@@ -102,7 +102,7 @@ export const establishedAfter = 7 * day;
 export const unreachableAfter = 7 * day;
 
 /** Properties that determine the priority class of a source. */
-export interface PriorityInput {
+interface PriorityInput {
   /** True if the seeds file names the source, even if another discovery source named it first. */
   readonly seeded: boolean;
   readonly state: SourceState;

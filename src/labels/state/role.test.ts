@@ -1,19 +1,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { WriterSighting } from '../../store/standby/standby.ts';
-import {
-  endRetryMs,
-  goneMs,
-  lookMs,
-  maxLookGapMs,
-  type RoleAction,
-  type RoleEvent,
-  type RoleState,
-  roleStep,
-  staleMs,
-  staleOpeningMs,
-  standingBy,
-} from './role.ts';
+import { endRetryMs, goneMs, lookMs, maxLookGapMs, roleStep, staleMs, staleOpeningMs, standingBy } from './role.ts';
+
+type RoleEvent = Parameters<typeof roleStep>[1];
 
 function writing(beat: string | null, state: 'opening' | 'ready' = 'ready'): WriterSighting {
   return { kind: 'writing', state, beat, isGone: false };
@@ -24,10 +14,10 @@ const gone: WriterSighting = { kind: 'writing', state: 'ready', beat: 'a', isGon
 
 /** Checks a writer at a constant interval. Returns the state, and all actions except `none` with their times. */
 function look(
-  state: RoleState,
+  state: Parameters<typeof roleStep>[0],
   { from, until, sighting }: { from: number; until: number; sighting: (at: number) => WriterSighting },
 ) {
-  const actions: [number, RoleAction][] = [];
+  const actions: [number, ReturnType<typeof roleStep>[1]][] = [];
   let current = state;
   for (let at = from; at <= until; at += lookMs) {
     const [next, action] = roleStep(current, { kind: 'looked', at, sighting: sighting(at) });

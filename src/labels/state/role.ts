@@ -32,7 +32,7 @@ export const staleOpeningMs = 15 * 60_000;
 /**
  * Immutable state of the role, which only `roleStep` changes. All times are of the monotonic clock, in milliseconds.
  */
-export interface RoleState {
+interface RoleState {
   readonly role: Role;
   readonly lookedAt: number | null;
   readonly beat: string | null;
@@ -51,7 +51,7 @@ export interface RoleState {
 }
 
 /** Event that may change the role. */
-export type RoleEvent =
+type RoleEvent =
   | { readonly kind: 'looked'; readonly at: number; readonly sighting: WriterSighting }
   /** The store could not be reached. The writer may not reach it either. */
   | { readonly kind: 'unseen' }
@@ -65,7 +65,7 @@ export type RoleEvent =
   | { readonly kind: 'fenced' };
 
 /** Action that follows from an event. */
-export type RoleAction = 'none' | 'open_store' | 'end_writer' | 'tell' | 'publish' | 'exit';
+type RoleAction = 'none' | 'open_store' | 'end_writer' | 'tell' | 'publish' | 'exit';
 
 /** State of a standby that has not checked the writer yet. */
 export const standingBy: RoleState = {

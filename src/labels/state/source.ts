@@ -94,7 +94,7 @@ interface Hole {
 }
 
 /** Progress of reading a source at one endpoint: an immutable value that only `progressAfter` changes. */
-export interface ReadProgress {
+interface ReadProgress {
   /** Committed resume position of the source. */
   readonly position: ReadPosition;
   /**

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { micros, minute } from '../../store/time.ts';
-import type { Fault, ReadingEvent } from './reading-events.ts';
+import type { ReadingEvent, SourceFault } from './reading-events.ts';
 import { type ReadingState, readingOf, untracked } from './reading-state.ts';
 import { gapChangeOf, gapRules, step } from './step.ts';
 
@@ -131,7 +131,7 @@ describe('the gap rules', () => {
 });
 
 const instant = fc.integer({ min: 1, max: 200 });
-const faults: readonly Fault[] = ['refusing', 'rejecting', 'failed', 'order_unverified'];
+const faults: readonly NonNullable<SourceFault['fault']>[] = ['refusing', 'rejecting', 'failed', 'order_unverified'];
 /** Generates sequences of events, each 1 to 200 minutes after the preceding one. */
 const events = fc.array(
   fc.tuple(

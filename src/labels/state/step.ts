@@ -8,7 +8,6 @@ import {
   isEnrolledAt,
   type ReadingState,
   readingOf,
-  type SourceEvent,
   type SourceState,
   type TrackedState,
   transition,
@@ -185,7 +184,7 @@ function completed(state: ReadingState, until: Micros): ReadingState {
   return { ...state, tracked: { ...state.tracked, completeThrough } };
 }
 
-function entered(reading: ReadingState, event: SourceEvent, now: Micros): ReadingState {
+function entered(reading: ReadingState, event: Parameters<typeof transition>[1], now: Micros): ReadingState {
   const { tracked } = reading;
   const state = transition(tracked.state, event);
   return state === tracked.state ? reading : { ...reading, tracked: { ...tracked, state, stateSince: now } };

@@ -8,7 +8,7 @@ import { createSharedCache } from '../guard/shared-cache.ts';
 import { createSlots } from '../guard/slots.ts';
 
 /** Settings of a name resolver; all times in milliseconds. */
-export interface NameResolverOptions {
+interface NameResolverOptions {
   /**
    * Path of the hosts file that is consulted before DNS, for names that the operator configured. Null for names that
    * other parties choose, because other parties must not cause look-ups of this machine's local names.
@@ -29,7 +29,7 @@ export interface NameResolverOptions {
 }
 
 /** Resolves host names with c-ares. A name whose servers never respond does not delay other names. */
-export interface NameResolver {
+interface NameResolver {
   /**
    * Resolves the addresses of a name. Concurrent callers for one name share one query. Fails with an error of
    * `node:dns`, or with a BusyResolverError if too many queries are in progress.

@@ -16,7 +16,7 @@ import type { Release } from '../guard/slots.ts';
 import { BodyBytes, type HttpFailure, type HttpPhase, maxErrorBytes, type RawAnswer } from './http-answer.ts';
 
 /** Parameters of one request over one connection; sizes in bytes, times in milliseconds. */
-export interface Exchange {
+interface Exchange {
   readonly url: URL;
   /** Connection pool, or false for a new connection that is closed after the response. */
   readonly agent: Agent | false;

@@ -15,21 +15,23 @@ import {
   answerDate,
   decodeCharged,
   type HttpFailure,
-  type HttpStatus,
-  type ParseOptions,
   parseText,
   type RawAnswer,
   type ReadCost,
   readJson,
   readStatus,
 } from './http-answer.ts';
-import { type Exchange, exchange } from './http-exchange.ts';
+import { exchange } from './http-exchange.ts';
+
+type ParseOptions = Parameters<typeof readJson>[1];
+
+type HttpStatus = ReturnType<typeof readStatus>;
 
 /**
  * Settings of a client; all limits have defaults. The limits of `SlotLimits` apply to concurrent requests. Their
  * defaults are 4 requests to one host and port, 64 in total, and 4,096 waiting requests.
  */
-export interface HttpClientOptions extends Partial<SlotLimits> {
+interface HttpClientOptions extends Partial<SlotLimits> {
   readonly policy: AddressPolicy;
   /** `User-Agent` of every request, with the contact of this service's operator if one is set. */
   readonly userAgent: string;
@@ -62,7 +64,7 @@ export interface Peer {
 }
 
 /** Limits of one HTTP request. */
-export interface GetOptions {
+interface GetOptions {
   /** Maximum size of the body in bytes, both as sent and after decoding. */
   readonly maxBytes: number;
   /**
@@ -95,7 +97,7 @@ export type JsonAnswer =
   | HttpFailure;
 
 /** Result of an HTTP request for text. */
-export type TextAnswer =
+type TextAnswer =
   | { readonly kind: 'text'; readonly status: 200; readonly text: string; readonly date: number | null }
   | HttpStatus
   | { readonly kind: 'not_text' }
@@ -119,7 +121,7 @@ export interface HttpClient {
 }
 
 /** An HTTP client that can also request bytes. */
-export interface BytesClient extends HttpClient {
+interface BytesClient extends HttpClient {
   /** Requests a body and decodes only its content coding; resolves with the bytes or the failure. Never rejects. */
   getBytes(url: string | URL, options: GetOptions): Promise<BytesAnswer>;
 }
@@ -263,7 +265,7 @@ class GuardedHttpClient implements BytesClient {
     claim: Claim,
     { maxBytes, timeoutMs, accept = 'application/json' }: GetOptions,
     signal: AbortSignal,
-  ): Omit<Exchange, 'agent'> {
+  ): Omit<Parameters<typeof exchange>[0], 'agent'> {
     const { policy, userAgent, maxHeaderBytes = 16_384 } = this.#options;
     const resolve = this.#resolve;
     return {

@@ -36,7 +36,7 @@ type FailedAnswer =
   | { readonly kind: 'not_the_document'; readonly reason: InvalidDocument };
 
 /** Settings of an identity resolver; all times in milliseconds. */
-export interface IdentityOptions {
+interface IdentityOptions {
   /** HTTP client for the directory, and for hosts of did:web unless `web` is given. */
   readonly http: HttpClient;
   /**
@@ -234,7 +234,7 @@ export type HandleResolution =
   | { readonly kind: 'failed' };
 
 /** Dependencies of handle resolution; times in milliseconds. */
-export interface HandleOptions {
+interface HandleOptions {
   readonly http: HttpClient;
   readonly identity: Pick<IdentityResolver, 'resolve'>;
   /**

@@ -3,7 +3,9 @@ import type { WebSocket } from 'ws';
 import { systemCode } from '../../ops/errors.ts';
 import { threadCpuMs } from '../../ops/process.ts';
 import type { AddressPolicy, Resolve } from '../guard/address-policy.ts';
-import { FrameLane, type PartialMessage, type PartialMessageOptions, watchPartialMessage } from './partial-message.ts';
+import { FrameLane, watchPartialMessage } from './partial-message.ts';
+
+type PartialMessageOptions = Parameters<typeof watchPartialMessage>[0];
 
 /** The URL of a websocket and the limits of its connection, with all times in milliseconds. */
 export interface SocketOptions extends LivenessOptions, PartialMessageOptions {
@@ -102,7 +104,7 @@ export class AttendedSocket implements GuardedSocket {
   readonly closed: Promise<CloseInfo>;
   readonly #ws: WebSocket;
   readonly #options: SocketOptions;
-  readonly #partial: PartialMessage;
+  readonly #partial: ReturnType<typeof watchPartialMessage>;
   #liveness: Liveness | null = null;
   /** Function that stops taking messages from the chunks of the transport. */
   #leaveLane: () => void = () => undefined;

@@ -2,7 +2,9 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Failover } from '../window/silence-store.ts';
 import { dayUs, windowUs } from '../window/window.ts';
-import { decideHost, failoverCaveat, type Health } from './failover.ts';
+import { decideHost, failoverCaveat, type healthOf } from './failover.ts';
+
+type Health = ReturnType<typeof healthOf>;
 
 const nowUs = Date.parse('2026-11-20T12:00:00Z') * 1000;
 const minutes = (count: number): number => count * windowUs;

@@ -65,7 +65,7 @@ function instant(us: number): string {
 export const bearableGapUs = 5 * windowUs;
 
 /** Health of a series at one time. */
-export interface Health {
+interface Health {
   /** Current trouble of the series, or null while the series is healthy. */
   readonly trouble: Trouble | null;
   /**

@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { allAtValue, isUsable, type Position, Progress, type Verdict } from './position.ts';
+import { allAtValue, isUsable, type Position, Progress } from './position.ts';
+
+type Verdict = ReturnType<Progress['take']>;
 
 /** Feeds times (or [seq, time] pairs) to a position. Returns the verdicts. */
 function feed(progress: Progress, events: readonly (number | readonly [number | null, number])[]): Verdict[] {

@@ -46,7 +46,7 @@ export interface End {
  * `renumbered`: the host has restarted its numbering. `reused`: the host has lost its last events, and uses their
  * numbers again.
  */
-export type Verdict = 'counted' | 'skipped' | 'late_or_repeat' | 'beyond_end' | 'implausible' | 'renumbered' | 'reused';
+type Verdict = 'counted' | 'skipped' | 'late_or_repeat' | 'beyond_end' | 'implausible' | 'renumbered' | 'reused';
 
 /** Maximum number of event numbers that a host may lose and use again. If more are lost, its numbering is another one. */
 const maxReused = 1_000_000;

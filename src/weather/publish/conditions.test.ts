@@ -1,7 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { windowFlag, windowUs } from '../window/window.ts';
-import { type ConditionMinute, type ConditionReading, type HourBaseline, readConditions } from './conditions.ts';
+import { type HourBaseline, readConditions } from './conditions.ts';
+
+type ConditionMinute = Parameters<typeof readConditions>[0]['minutes'][number];
 
 const usual: HourBaseline = {
   support: 'supported',
@@ -31,7 +33,7 @@ function minutesOf(rates: readonly number[], change: Partial<ConditionMinute> = 
 function read(
   minutes: readonly ConditionMinute[],
   { late = 0, baseline = usual, days = 30 }: { late?: number; baseline?: HourBaseline | null; days?: number } = {},
-): ConditionReading {
+): ReturnType<typeof readConditions> {
   const nowUs = (minutes.at(-1)?.startUs ?? start) + windowUs + late * windowUs;
   return readConditions({ minutes, baseline: () => baseline, comparableDays: () => days, nowUs });
 }

@@ -28,7 +28,7 @@ export const thresholds = {
 const { offlineWindows, lastingShare, lastingWindows, settlingWindows, lullWindows, lullShare } = thresholds;
 
 /** One minute of the stream, as input of the conditions. */
-export interface ConditionMinute {
+interface ConditionMinute {
   readonly startUs: number;
   /** Interactions per observed second. */
   readonly rate: number;
@@ -43,7 +43,7 @@ export interface ConditionMinute {
 }
 
 /** The classified conditions, before they are formatted as text. */
-export interface ConditionReading {
+interface ConditionReading {
   readonly state: ConditionState;
   readonly confidence: Confidence;
   /** End of the classified window, in microseconds, or null if none was classified. */
@@ -59,7 +59,7 @@ export interface ConditionReading {
 }
 
 /** Inputs of the classification. */
-export interface ConditionInput {
+interface ConditionInput {
   /** Consecutive closed minutes, the newest last. */
   readonly minutes: readonly ConditionMinute[];
   /**

@@ -8,7 +8,7 @@ import { type CollectionName, collectionNames } from '../../contract/vocabulary.
 import { metricIndex } from '../classify/metric-names.ts';
 import { dayUs, emptyDelta, type Interval, type WindowDelta, windowUs } from '../window/window.ts';
 import { openWindowStore, storeFile, type WindowStore } from '../window/window-store.ts';
-import { createHoursReader, type HoursReader } from './hours.ts';
+import { createHoursReader } from './hours.ts';
 
 /**
  * The hours file states the counts and the observed time of each hour. A count that was not observed is null, never
@@ -21,7 +21,7 @@ const startUs = Date.parse('2026-11-10T00:00:00Z') * 1000;
 
 let folder: string;
 let store: WindowStore;
-let reader: HoursReader;
+let reader: ReturnType<typeof createHoursReader>;
 
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'almanac-hours-'));

@@ -29,7 +29,7 @@ interface HoursSource {
 }
 
 /** Reads the hours file's content. Remembers the collections that each series has sent. */
-export interface HoursReader {
+interface HoursReader {
   /** Reads the last 72 hours. The caller must read the summary first, because reading it stores the silences. */
   read(source: HoursSource): WeatherHours;
 }

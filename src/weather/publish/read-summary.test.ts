@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { checkWeatherSummary } from '../../artifact/weather-summary.ts';
 import { type CollectionName, collectionNames } from '../../contract/vocabulary.ts';
 import { metricIndex } from '../classify/metric-names.ts';
-import { createSeriesReader, type SeriesReader } from '../hosts/publication.ts';
+import { createSeriesReader } from '../hosts/publication.ts';
 import { dayUs, emptyDelta, type WindowDelta, windowUs } from '../window/window.ts';
 import { openWindowStore, type WindowStore } from '../window/window-store.ts';
 
@@ -22,7 +22,7 @@ const [firstAt, lastAt] = [200_000, 59_800_000];
 
 let folder: string;
 let store: WindowStore;
-let reader: SeriesReader;
+let reader: ReturnType<typeof createSeriesReader>;
 
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'almanac-reading-'));

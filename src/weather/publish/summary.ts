@@ -12,7 +12,9 @@ import type { CollectionTime } from '../silence/silence.ts';
 import { type Minute, minDays } from '../window/minute.ts';
 import type { Silence } from '../window/silence-store.ts';
 import { type Interval, windowFlag, windowSeconds, windowUs } from '../window/window.ts';
-import type { ConditionReading } from './conditions.ts';
+import type { readConditions } from './conditions.ts';
+
+type ConditionReading = ReturnType<typeof readConditions>;
 
 /** Age of the newest observation beyond which the summary is stale, in seconds: three windows. */
 export const maxAgeSeconds = 3 * windowSeconds;

@@ -105,7 +105,7 @@ export const interactions: readonly CollectionName[] = [
 export const bearable = 0.05;
 
 /** Each collection's share of the interactions, from 0 to 1. */
-export interface Shares {
+interface Shares {
   of(collection: CollectionName): number;
   /** Returns true if the conditions cannot be determined without the silent collection. */
   readonly matters: (silence: Silence) => boolean;

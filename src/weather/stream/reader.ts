@@ -21,7 +21,7 @@ export type Connect = (
 ) => Promise<GuardedSocket>;
 
 /** Dependencies shared by all readers of a host. */
-export interface ReaderContext {
+interface ReaderContext {
   readonly endpoint: Endpoint;
   readonly connect: Connect;
   readonly backoff: BackoffOptions;
@@ -36,7 +36,7 @@ export interface ReaderContext {
 }
 
 /** Task of one reader: its track, and callbacks for the start and end of its connections. */
-export interface ReaderTask {
+interface ReaderTask {
   readonly role: ReaderRole;
   readonly track: Track;
   /**

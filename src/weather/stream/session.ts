@@ -8,8 +8,12 @@ import { isUsable, type Position } from '../position/position.ts';
 import { type StoredBackfill, type StoredSeries, storeFault } from '../window/store-schema.ts';
 import { futureUs, Track, type TrackGain } from '../window/track.ts';
 import type { WindowStore } from '../window/window-store.ts';
-import { type ReaderContext, type ReaderTask, runReader } from './reader.ts';
+import { runReader } from './reader.ts';
 import type { WeatherTelemetry } from './telemetry.ts';
+
+type ReaderTask = Parameters<typeof runReader>[1];
+
+type ReaderContext = Parameters<typeof runReader>[0];
 
 /** Settings of the sessions of one host. */
 interface SessionsOptions extends SessionOptions {

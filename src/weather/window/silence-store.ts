@@ -20,7 +20,7 @@ export interface Edges {
 }
 
 /** The part of the window store that holds the silences, and the counts from which they are found. */
-export interface SilenceStore {
+interface SilenceStore {
   edges(series: number, startUs: number, collection: CollectionName): Edges;
   /** Returns the counts of one collection in those windows of the span that have events of any kind, in order. */
   countsOf(series: number, span: Interval, collection: CollectionName): { startUs: number; count: number }[];

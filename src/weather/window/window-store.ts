@@ -4,7 +4,7 @@ import Sqlite from 'better-sqlite3';
 import { makeFolder, OperatorError, systemCode, systemWords } from '../../ops/errors.ts';
 import { metricNames } from '../classify/metric-names.ts';
 import type { End, Position } from '../position/position.ts';
-import { type Failover, type SilenceStore, silenceStore } from './silence-store.ts';
+import { type Failover, silenceStore } from './silence-store.ts';
 import {
   type Commit,
   ensureSchema,
@@ -27,7 +27,7 @@ export const storeFile = 'weather.sqlite';
 export const keptDays = 45;
 
 /** The store of the weather instrument. Only one process writes the store, and closes it with `close`. */
-export interface WindowStore extends SeriesReads, Omit<SilenceStore, 'dropSilences'> {
+export interface WindowStore extends SeriesReads, Omit<ReturnType<typeof silenceStore>, 'dropSilences'> {
   /** Returns the failover to this series of a second host, or null if there is none. */
   failover(series: number): Failover | null;
   keepFailover(series: number, failover: Failover | null): void;
@@ -46,7 +46,7 @@ export interface WindowStore extends SeriesReads, Omit<SilenceStore, 'dropSilenc
 }
 
 /** Hooks that inject faults in tests. */
-export interface StoreFaults {
+interface StoreFaults {
   /** Called within the transaction, before it is committed. */
   readonly beforeCommit?: () => void;
 }

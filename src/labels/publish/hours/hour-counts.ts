@@ -10,7 +10,7 @@ import type { Turns } from '../turns.ts';
 import type { WindowReading } from '../window/window-reader.ts';
 
 /** Store methods that are used to count the hours. */
-export type HoursStore = Pick<StoreReader, 'frontier' | 'countsByLabeler' | 'countsOverTime'>;
+type HoursStore = Pick<StoreReader, 'frontier' | 'countsByLabeler' | 'countsOverTime'>;
 
 /**
  * Number of rows by labeler, including repeats, in the closed part of one hour. This part begins at the start of the
@@ -21,7 +21,7 @@ export interface CountedHour extends Interval {
 }
 
 /** Interval of the closed minutes, and the hours that it includes. */
-export interface ClosedHours extends Interval {
+interface ClosedHours extends Interval {
   /** Starts of the hours, oldest first. */
   readonly starts: readonly number[];
 }
@@ -102,7 +102,7 @@ export class HourCounts {
 }
 
 /** Number of rows that were read late, including repeats. */
-export interface LateRows {
+interface LateRows {
   readonly applied: number;
   readonly removed: number;
 }

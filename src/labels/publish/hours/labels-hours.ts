@@ -20,12 +20,11 @@ import { byPrecedence, type ListedLabeler, listedGaps, merged, unreadTime } from
 import { Turns } from '../turns.ts';
 import type { WindowReading } from '../window/window-reader.ts';
 import {
-  type ClosedHours,
   type CountedHour,
+  type closedHours,
   countHourRows,
   type FilledInCounts,
   type HourRows,
-  type LateRows,
   type LateTimes,
 } from './hour-counts.ts';
 import type { SourceHistory } from './source-history.ts';
@@ -33,7 +32,7 @@ import type { SourceHistory } from './source-history.ts';
 /** Input of the hours file. */
 interface HoursInputs {
   readonly reading: Pick<WindowReading, 'window' | 'epoch' | 'frontier' | 'gaps' | 'bursts' | 'filledIn'>;
-  readonly hours: ClosedHours;
+  readonly hours: ReturnType<typeof closedHours>;
   readonly counted: readonly CountedHour[];
   /** Counts the rows that were read late. */
   readonly filledIn: Pick<FilledInCounts, 'read'>;
@@ -43,7 +42,7 @@ interface HoursInputs {
 }
 
 /** The hours file in two parts: all fields except the labelers, and the JSON of each labeler, sorted by DID. */
-export interface HoursFile {
+interface HoursFile {
   readonly head: Omit<LabelsHours, 'labelers'>;
   readonly labelers: readonly string[];
 }
@@ -196,7 +195,11 @@ function labelerHours(
 }
 
 /** Returns the entry of one hour that states what is left out of rates; no entry if that is nothing. */
-function filledInAt(at: number, { applied, removed }: LateRows, ms: number): LabelerHours['filled_in'] & object {
+function filledInAt(
+  at: number,
+  { applied, removed }: HourRows['late'],
+  ms: number,
+): LabelerHours['filled_in'] & object {
   if (applied + removed === 0 && ms === 0) return [];
   return [{ at, applications: applied, removals: removed, observed_seconds: ms / 1000 }];
 }

@@ -4,7 +4,7 @@ import { parseTimestamp } from '../../../contract/timestamp.ts';
 import { hour } from '../../../store/time.ts';
 
 /** Number of enrolled sources in each state at one point in time. */
-export type SourceSample = NonNullable<LabelsHour['sources']>;
+type SourceSample = NonNullable<LabelsHour['sources']>;
 
 /**
  * Numbers of enrolled sources by state at the last publication of each hour. The store does not contain past states, so

@@ -2,8 +2,10 @@ import fc from 'fast-check';
 import { describe, expect, test, vi } from 'vitest';
 import { micros, minute } from '../../../store/time.ts';
 import type { DayCount, DayCounts } from '../window/day-counts.ts';
-import { byPublishedCount, LabelerMemory, type PublishedCount, publishedCounts, publishedSum } from './labeler-line.ts';
+import { byPublishedCount, LabelerMemory, publishedCounts, publishedSum } from './labeler-line.ts';
 import type { UnreadGap } from './listed-labeler.ts';
+
+type PublishedCount = Parameters<typeof byPublishedCount>[0];
 
 test.each<{ counts: number[]; published: PublishedCount[] }>([
   { counts: [7], published: [7] },

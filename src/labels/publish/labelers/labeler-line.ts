@@ -9,7 +9,7 @@ import type { DeclaredValue, LabelerDefinitions } from './definition-cache.ts';
 import { discoverySourcesOf, type ListedLabeler, listedGaps, type UnreadGap } from './listed-labeler.ts';
 
 /** Input of a labeler's line. */
-export interface LineInputs {
+interface LineInputs {
   readonly labeler: ListedLabeler;
   /** Counts of each day of the window, or undefined for a day without rows. */
   readonly days: readonly (DayCount | undefined)[];
@@ -162,7 +162,7 @@ function delaysOf(counters: LabelerCounters | null): LabelerLine['delay_ms'] {
 }
 
 /** A published count: the exact number, `fewer_than_5`, or null if the count is withheld. */
-export type PublishedCount = number | typeof fewerThanFive | null;
+type PublishedCount = number | typeof fewerThanFive | null;
 
 /** Smallest count that is published exactly. */
 export const minExact = 5;

@@ -15,9 +15,11 @@ import { type KnownLabeler, labelerFromRow } from '../../roster/known-labeler.ts
 import { FilledIn } from '../../state/filled-in.ts';
 import { WindowReader } from '../window/window-reader.ts';
 import { DefinitionCache, type LabelerDefinitions, noDefinitions } from './definition-cache.ts';
-import { LabelerMemory, type LineInputs, labelerLine } from './labeler-line.ts';
+import { LabelerMemory, labelerLine } from './labeler-line.ts';
 import { listLabelers, makeLabelers, refusedLabelers } from './labelers-artifact.ts';
-import { type ListingContext, listedLabeler } from './listed-labeler.ts';
+import { listedLabeler } from './listed-labeler.ts';
+
+type LineInputs = Parameters<typeof labelerLine>[0];
 
 const start = 20_000 * day;
 const now = micros(start + 40 * day + 12 * hour);
@@ -130,7 +132,11 @@ test('a labeler is listed if it was enrolled in the window', async () => {
 });
 
 test('the states "denied" and "departed" and the problems of labelers are taken from the roster', () => {
-  const of = (changes: Partial<RosterRow>, over: Partial<KnownLabeler> = {}, more: Partial<ListingContext> = {}) => {
+  const of = (
+    changes: Partial<RosterRow>,
+    over: Partial<KnownLabeler> = {},
+    more: Partial<Parameters<typeof listedLabeler>[1]> = {},
+  ) => {
     const { state, problem, enrolled } = listedLabeler(labelerOf(changes, over), { ...context, ...more });
     return [state, problem, enrolled];
   };

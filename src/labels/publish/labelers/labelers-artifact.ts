@@ -22,12 +22,13 @@ import {
   byPrecedence,
   harmless,
   type ListedLabeler,
-  type ListingContext,
   listedLabeler,
   readShares,
   unreadTime,
   wasEnrolled,
 } from './listed-labeler.ts';
+
+type ListingContext = Parameters<typeof listedLabeler>[1];
 
 /** Input of the artifact that does not come from the store. */
 export interface LabelersInputs extends Omit<ListingContext, 'window' | 'refused'> {
@@ -40,13 +41,13 @@ export interface LabelersInputs extends Omit<ListingContext, 'window' | 'refused
 }
 
 /** Content of both files of the artifact. Each has a header and lines, which are created while they are iterated. */
-export interface LabelersArtifact {
+interface LabelersArtifact {
   readonly labelers: AsyncIterable<string>;
   readonly definitions: AsyncIterable<string>;
 }
 
 /** Labelers that the artifact lists, with their states when the window was read. */
-export interface Listing {
+interface Listing {
   readonly reading: WindowReading;
   readonly entries: readonly ListedLabeler[];
   /** Number of labelers that are not listed because the maximum number was reached. */
@@ -54,7 +55,7 @@ export interface Listing {
 }
 
 /** Cached data of earlier publications, which makes the files faster to create. */
-export interface LabelersCache {
+interface LabelersCache {
   readonly definitions: DefinitionCache;
   /** Cached parts of lines, by labeler. */
   readonly memories: Map<string, LabelerMemory>;

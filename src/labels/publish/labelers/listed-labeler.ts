@@ -30,7 +30,7 @@ export interface ListedLabeler {
 }
 
 /** Data about labelers that is not in the roster. */
-export interface ListingContext {
+interface ListingContext {
   readonly window: Interval;
   /** Returns true if a labeler waits because the maximum number of labelers is being read. */
   readonly waits: (labeler: KnownLabeler) => boolean;

@@ -22,7 +22,7 @@ import {
 import { LastRows, type RowHours } from './last-rows.ts';
 
 /** Store methods that are used to read a window. */
-export type WindowStore = Pick<
+type WindowStore = Pick<
   StoreReader,
   | 'epoch'
   | 'frontier'

@@ -1,5 +1,5 @@
 import fc, { type Arbitrary } from 'fast-check';
-import { trackedCollections, trackedEmbeds, trackedStatuses } from '../../src/weather/classify/metric-names.ts';
+import { tracked } from '../../src/weather/classify/metric-names.ts';
 
 /**
  * Generates well-formed JSON texts that resemble frames, with every notation that JSON allows: escapes, white space,
@@ -127,13 +127,15 @@ function objectWith(members: Readonly<Record<string, Text>>): Text {
     .map(([all, first, between, last]) => `{${first}${all.join(`${between},${last}`)}${last}}`);
 }
 
-const embed = objectWith({ $type: oneSpelled([...trackedEmbeds.map(([, type]) => type), 'app.bsky.embed.audio', '']) });
+const embed = objectWith({
+  $type: oneSpelled([...tracked.embeds.map(([, type]) => type), 'app.bsky.embed.audio', '']),
+});
 const record = objectWith({ reply: fc.oneof(listed('{', '}', member(anyKey, anyValue), 3), anyValue), embed });
 const posts = Array.from({ length: 8 }, () => 'app.bsky.feed.post');
 const commit = objectWith({
   operation: oneSpelled(['create', 'create', 'update', 'delete', 'upsert', 'Create', '']),
   collection: oneSpelled([
-    ...trackedCollections.map(([, nsid]) => nsid),
+    ...tracked.collections.map(([, nsid]) => nsid),
     ...posts,
     'app.bsky.feed.posts',
     'app.bsky.feed.pos',
@@ -145,7 +147,7 @@ const commit = objectWith({
 });
 const account = objectWith({
   active: fc.constantFrom('true', 'false', 'null', '"true"'),
-  status: oneSpelled([...trackedStatuses, 'throttled', '']),
+  status: oneSpelled([...tracked.statuses, 'throttled', '']),
 });
 const instant: Text = fc.oneof(
   { weight: 8, arbitrary: fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER }).map(String) },
@@ -203,7 +205,7 @@ const eventFrame: Text = objectWith({
     time: datetime,
     witnessedAt: datetime,
     operation: oneSpelled(['create', 'create', 'update', 'delete', 'upsert', '']),
-    collection: oneSpelled([...trackedCollections.map(([, nsid]) => nsid), ...posts, 'com.example.thing', '']),
+    collection: oneSpelled([...tracked.collections.map(([, nsid]) => nsid), ...posts, 'com.example.thing', '']),
     record,
     account,
     sync: objectWith({ seq: fc.constantFrom('0', '0', '7', '"0"') }),

@@ -1,11 +1,6 @@
 import { createClassifier } from '../../src/weather/classify/classify.ts';
 import type { FrameFacts } from '../../src/weather/classify/frame-facts.ts';
-import {
-  metricNames,
-  trackedCollections,
-  trackedEmbeds,
-  trackedStatuses,
-} from '../../src/weather/classify/metric-names.ts';
+import { metricNames, tracked } from '../../src/weather/classify/metric-names.ts';
 
 /** Meaning of one frame: its outcome, position and the metrics that it increments. */
 export interface Meaning {
@@ -115,7 +110,7 @@ function commitMetrics(commit: Record<string, unknown> | null): string[] {
   const { operation, collection, record } = commit;
   if (operation !== 'create' && operation !== 'update' && operation !== 'delete') return ['unclassified.operation'];
   if (typeof collection !== 'string' || collection === '') return ['malformed.collection'];
-  const alias = trackedCollections.find(([, nsid]) => nsid === collection)?.[0];
+  const alias = tracked.collections.find(([, nsid]) => nsid === collection)?.[0];
   if (!alias) return ['untracked.collection'];
   const name = `${alias}.${operation}`;
   const shaped = alias === 'post' && operation !== 'delete' ? asObject(record) : null;
@@ -128,13 +123,13 @@ function shapesOf(record: Record<string, unknown>): string[] {
   if (!embed) return shapes;
   const type = embed.$type;
   if (type === 'app.bsky.embed.record' || type === 'app.bsky.embed.recordWithMedia') shapes.push('quote');
-  return [...shapes, `embed.${trackedEmbeds.find(([, known]) => known === type)?.[0] ?? 'other'}`];
+  return [...shapes, `embed.${tracked.embeds.find(([, known]) => known === type)?.[0] ?? 'other'}`];
 }
 
 function accountMetrics({ active, status }: Record<string, unknown>): string[] {
   const metrics = ['account.event', `account.active.${typeof active === 'boolean' ? active : 'unknown'}`];
   if (typeof status !== 'string' || status === '') return metrics;
-  return [...metrics, `account.status.${trackedStatuses.find((known) => known === status) ?? 'other'}`];
+  return [...metrics, `account.status.${tracked.statuses.find((known) => known === status) ?? 'other'}`];
 }
 
 function asObject(value: unknown): Record<string, unknown> | null {

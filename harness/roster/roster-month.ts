@@ -1,7 +1,7 @@
 import { type Dice, dice } from '../../sim/random.ts';
 import type { RecentOverview } from '../../src/artifact/overview.ts';
 import type { Micros } from '../../src/contract/timestamp.ts';
-import { maxLateness } from '../../src/labels/ingest/admission.ts';
+import { admissionLimits } from '../../src/labels/ingest/admission.ts';
 import { windowOf } from '../../src/labels/publish/coverage.ts';
 import { makeOverview } from '../../src/labels/publish/overview.ts';
 import { absenceOf } from '../../src/labels/reading/source-runner.ts';
@@ -222,7 +222,7 @@ class SimulatedLabeler {
     const { from, until } = this.#outageAfter(at);
     if (at < from) {
       this.record(tracker.apply({ kind: 'answered', now, dated: 1, undated: 0, live: null }));
-      this.record(tracker.apply(caughtUp(micros(now - maxLateness), now)));
+      this.record(tracker.apply(caughtUp(micros(now - admissionLimits.maxLateness), now)));
       this.#backoff.reset();
       this.#attemptAt = never;
       return;

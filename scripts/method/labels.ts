@@ -13,15 +13,15 @@ import {
   type SignatureVerdict,
   signatureVerdicts,
 } from '../../src/contract/vocabulary.ts';
-import { maxAdmittedBytes, maxAhead, maxLateness } from '../../src/labels/ingest/admission.ts';
+import { admissionLimits } from '../../src/labels/ingest/admission.ts';
 import { maxValueBytes } from '../../src/labels/label/label-fields.ts';
 import { maxToleranceMinutes } from '../../src/labels/publish/coverage.ts';
 import { minExact } from '../../src/labels/publish/labelers/labeler-line.ts';
 import { labelExclusions } from '../../src/labels/publish/overview.ts';
 import { watchedAfterChange } from '../../src/labels/repeats/repeat-finder.ts';
-import { burstMinutes, burstRows } from '../../src/labels/repeats/repeats.ts';
+import { burst } from '../../src/labels/repeats/repeats.ts';
 import { shortDelay } from '../../src/labels/state/filled-in.ts';
-import { delayLimit, trialPeriod, unreachableAfter } from '../../src/labels/state/reading-state.ts';
+import { stateTimes } from '../../src/labels/state/reading-state.ts';
 import { minAttempts } from '../../src/labels/state/step.ts';
 import { coverageTolerance } from '../../src/store/coverage-rule.ts';
 import { type RefusalReason, refusalReasons } from '../../src/store/port.ts';
@@ -36,21 +36,21 @@ const stateRules: Readonly<Record<LabelerState, string>> = {
   cursor_order_unverified: 'Its pages do not prove that ids increase with time, so no position in them is safe.',
   undated_only: 'None of its labels so far has a usable date.',
   provider_rejects: 'Its host responds with something other than labels: a web page, invalid JSON, 400, 404 or 501.',
-  unavailable: `It has not responded for ${several(delayLimit / minute, 'minute')} and ${several(minAttempts, 'attempt')}.`,
-  departed: `It is no longer followed: it stopped being a labeler, could not be read for ${several(unreachableAfter / day, 'day')}, or never could in its first ${several(trialPeriod / hour, 'hour')}.`,
+  unavailable: `It has not responded for ${several(stateTimes.delayLimit / minute, 'minute')} and ${several(minAttempts, 'attempt')}.`,
+  departed: `It is no longer followed: it stopped being a labeler, could not be read for ${several(stateTimes.unreachableAfter / day, 'day')}, or never could in its first ${several(stateTimes.trialPeriod / hour, 'hour')}.`,
   denied: 'The operator of this service decided not to read it.',
 };
 
 const refusalRules: Readonly<Record<RefusalReason, string>> = {
   foreign_src: 'It names another labeler as its source.',
   malformed: 'It is not a label: fields are missing or have wrong types.',
-  oversized: `Its value has more than ${several(maxValueBytes, 'byte')}, or it has more than ${several(maxAdmittedBytes, 'byte')}.`,
+  oversized: `Its value has more than ${several(maxValueBytes, 'byte')}, or it has more than ${several(admissionLimits.maxBytes, 'byte')}.`,
   space_uri: 'It is about a record in a space, and spaces are not public.',
   undated: 'Its field `cts` has no usable date.',
-  future: `It was authored more than ${several(maxAhead / second, 'second')} ahead of our clock.`,
+  future: `It was authored more than ${several(admissionLimits.maxAhead / second, 'second')} ahead of our clock.`,
   pre_epoch:
     "It was authored before the observation began, or before the operator requested to remove the labeler's rows.",
-  late: `It was authored more than ${several(maxLateness / hour, 'hour')} before it arrived.`,
+  late: `It was authored more than ${several(admissionLimits.maxLateness / hour, 'hour')} before it arrived.`,
   duplicate: 'It is already known: the subject, value, action, dates and version are equal.',
 };
 
@@ -63,7 +63,7 @@ const coverageRules: Readonly<Record<CoverageStatus, string>> = {
 
 const gapRules: Readonly<Record<GapReason, string>> = {
   not_observed: 'A labeler was found late or had not been read yet, or what it sent could not be understood.',
-  source_unavailable: `A labeler could not be read for more than ${several(delayLimit / minute, 'minute')}, or left.`,
+  source_unavailable: `A labeler could not be read for more than ${several(stateTimes.delayLimit / minute, 'minute')}, or left.`,
   ingest_paused: 'Almanac was not running or had paused, or a labeler exceeded its share of the daily budget.',
   cursor_reset: 'The position in a labeler’s stream was lost, for example after its database was reset.',
   maintenance: 'Almanac was stopped under a hold, or rows were removed.',
@@ -121,7 +121,7 @@ instruments, which have an \`artifact_schema_version\` other than \`labels.recen
 
 A labeler is a public moderation service: its DID document declares a labeler service. Almanac finds labelers in its own list, in the lists of relays,
 in the event stream of the network and in the directory of DIDs, and reads each at its own endpoint, as a stream or page by page. A
-labeler is **enrolled** once it has responded; a new one that does not respond is tried for ${several(trialPeriod / hour, 'hour')}.
+labeler is **enrolled** once it has responded; a new one that does not respond is tried for ${several(stateTimes.trialPeriod / hour, 'hour')}.
 
 Labels are counted as **events**: one application or one removal of one label. An event is not a label that is active now.
 
@@ -139,7 +139,7 @@ A label is refused for the first reason that applies, and counted under that rea
 
 ${words(refusalReasons, refusalRules)}
 
-A labeler that changes its key may sign its labels again. At least ${burstRows} rows within ${several(burstMinutes, 'minute')} that repeat known labels within ${several(watchedAfterChange / day, 'day')} after the
+A labeler that changes its key may sign its labels again. At least ${burst.rows} rows within ${several(burst.minutes, 'minute')} that repeat known labels within ${several(watchedAfterChange / day, 'day')} after the
 change are stored and exported, but not counted; a caveat gives their number. Counts by value below ${minExact} are published as \`fewer_than_${minExact}\`.
 
 ### What moves a count
@@ -165,8 +165,8 @@ The coverage status is the first of \`unknown\`, \`warming_up\`, \`gapped\` and 
 
 ${words(coverageStatuses, coverageRules)}
 
-An outage of a labeler of up to ${several(delayLimit / minute, 'minute')} is a delay, not a gap, because reading resumes at the last position. After a longer outage,
-labels of up to ${several(maxLateness / hour, 'hour')} are still accepted, and only the rest remains a gap.
+An outage of a labeler of up to ${several(stateTimes.delayLimit / minute, 'minute')} is a delay, not a gap, because reading resumes at the last position. After a longer outage,
+labels of up to ${several(admissionLimits.maxLateness / hour, 'hour')} are still accepted, and only the rest remains a gap.
 
 Labels that were **read late**, because they arrived more than ${several(shortDelay / second, 'second')} after the labeler was last read to its end, count like all others, at
 the time of their acceptance. No rate divides them by the time in which they arrived: the hourly counts state them apart, with the time

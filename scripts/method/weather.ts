@@ -6,7 +6,7 @@ import {
   type WeatherFreshnessState,
   weatherFreshnessStates,
 } from '../../src/contract/vocabulary.ts';
-import { bearableGapUs, failoverUs, quietUs } from '../../src/weather/hosts/failover.ts';
+import { failoverRule } from '../../src/weather/hosts/failover.ts';
 import { supportedDays, thresholds, turbulenceMinutes } from '../../src/weather/publish/conditions.ts';
 import {
   compactionHours,
@@ -14,13 +14,7 @@ import {
   maxAgeSeconds,
   weatherExclusions,
 } from '../../src/weather/publish/summary.ts';
-import {
-  frequentRate,
-  minPauseWindows,
-  minWindows,
-  missingEvents,
-  pauseFactor,
-} from '../../src/weather/silence/silence.ts';
+import { silenceRule } from '../../src/weather/silence/silence.ts';
 import { bearable, interactions } from '../../src/weather/silence/usual.ts';
 import { eligibleUs, maxUncounted, minDays, minMinutes } from '../../src/weather/window/minute.ts';
 import { dayUs, windowSeconds, windowUs } from '../../src/weather/window/window.ts';
@@ -108,8 +102,8 @@ instruments, which have an \`artifact_schema_version\` other than \`weather.summ
 
 Almanac reads one host of Jetstream, the public event stream of the AT Protocol network, over one protocol. \`provenance.source_endpoint\` and
 \`provenance.wire\` name both. If two hosts are read, only one of them is published, and their counts are never added. The second is
-published after the first was in trouble for ${windows(failoverUs)}: not observed for more than ${windows(bearableGapUs)}, or silent. The
-first is published again after ${several(quietUs / dayUs, 'day')} without trouble. A caveat names each change.
+published after the first was in trouble for ${windows(failoverRule.failoverUs)}: not observed for more than ${windows(failoverRule.bearableGapUs)}, or silent. The
+first is published again after ${several(failoverRule.quietUs / dayUs, 'day')} without trouble. A caveat names each change.
 
 Each event is reduced to names of a fixed list, such as \`like.create\`; nothing else is kept. Names overlap: \`post.create\` includes
 \`post.create.reply\` and \`post.create.quote\`. Do not add them up.
@@ -120,9 +114,9 @@ Each event is reduced to names of a fixed list, such as \`like.create\`; nothing
 - A fact covers the 24 hours before the newest closed window. \`window\` states the bounds, and \`coverage_ratio\` the observed share.
 - Rates divide by the observed seconds, not by the length of the window. Time that was not observed is left out and never estimated.
 - A collection without events while others continue is silent. That time does not count as observed for it, and a collection that was silent
-  throughout is null. A collection that usually has at least ${several(frequentRate, 'event')} in each window is silent after at least ${several(minWindows, 'window')}
-  without an event in which it usually has ${several(missingEvents, 'event')} or more. Any other collection is silent once its pause is ${pauseFactor} times its longest pause of
-  earlier days, and at least ${several(minPauseWindows, 'window')} long. Without earlier days, longer spans apply.
+  throughout is null. A collection that usually has at least ${several(silenceRule.frequentRate, 'event')} in each window is silent after at least ${several(silenceRule.minWindows, 'window')}
+  without an event in which it usually has ${several(silenceRule.missingEvents, 'event')} or more. Any other collection is silent once its pause is ${silenceRule.pauseFactor} times its longest pause of
+  earlier days, and at least ${several(silenceRule.minPauseWindows, 'window')} long. Without earlier days, longer spans apply.
 
 ## Level and history
 

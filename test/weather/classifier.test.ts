@@ -3,13 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { frames } from '../../harness/classifier/frames.ts';
 import { createReader, type Meaning, meaningOf, productionCounts } from '../../harness/classifier/reference.ts';
-import {
-  metricNames,
-  operations,
-  trackedCollections,
-  trackedEmbeds,
-  trackedStatuses,
-} from '../../src/weather/classify/metric-names.ts';
+import { metricNames, tracked } from '../../src/weather/classify/metric-names.ts';
 
 const production = recorded('production_v1.jsonl');
 const golden = recorded('golden_v1.jsonl');
@@ -87,16 +81,16 @@ describe('the recorded events of a production host', () => {
 
 it('events of all kinds, operations and collections increment every metric, with the same result as in a full parse', () => {
   const read = createReader();
-  const commits = [...trackedCollections.map(([, nsid]) => nsid), 'com.example.thing', ''].flatMap((collection) =>
-    [...operations, 'upsert'].map((operation) => ({ kind: 'commit', commit: { operation, collection } })),
+  const commits = [...tracked.collections.map(([, nsid]) => nsid), 'com.example.thing', ''].flatMap((collection) =>
+    [...tracked.operations, 'upsert'].map((operation) => ({ kind: 'commit', commit: { operation, collection } })),
   );
   const posts = ['create', 'update'].flatMap((operation) =>
-    [...trackedEmbeds.map(([, type]) => type), 'other'].map(($type) => {
+    [...tracked.embeds.map(([, type]) => type), 'other'].map(($type) => {
       const record = { reply: {}, embed: { $type } };
       return { kind: 'commit', commit: { operation, collection: 'app.bsky.feed.post', record } };
     }),
   );
-  const accounts = [...trackedStatuses, 'throttled', ''].flatMap((status) =>
+  const accounts = [...tracked.statuses, 'throttled', ''].flatMap((status) =>
     [true, false, null].map((active) => ({ kind: 'account', account: { active, status } })),
   );
   const seen = new Set<string>();

@@ -7,7 +7,7 @@ import { minute, second } from '../../store/time.ts';
 import { wait } from '../clock/clock.ts';
 import type { InstrumentRole } from '../standby/standby-store.ts';
 import type { ReadingState } from '../state/reading-state.ts';
-import { lookMs, roleStep, staleMs, staleOpeningMs, standingBy } from '../state/role.ts';
+import { roleStep, roleTimes, standingBy } from '../state/role.ts';
 import { takeOver } from './take-over.ts';
 import type { Acts, Assembled } from './tasks.ts';
 
@@ -44,7 +44,7 @@ export async function standBy(
         await acts.publish(signal);
         return;
       }
-      await wait(watch.isEnding ? endLookMs : lookMs, signal);
+      await wait(watch.isEnding ? endLookMs : roleTimes.lookMs, signal);
     }
   } finally {
     await watch.followed();
@@ -57,8 +57,8 @@ type WriterState = Extract<WriterSighting, { kind: 'writing' }>;
 function hangOf(writer: WriterState | null): string {
   if (writer?.isGone === true) return 'has lost its connections to the store';
   return writer?.state === 'opening'
-    ? `did not respond for ${staleOpeningMs / 60_000} min while it opened the store`
-    : `did not respond for ${staleMs / 1_000} s`;
+    ? `did not respond for ${roleTimes.staleOpeningMs / 60_000} min while it opened the store`
+    : `did not respond for ${roleTimes.staleMs / 1_000} s`;
 }
 
 class StandbyWatch {

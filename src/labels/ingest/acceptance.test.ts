@@ -7,7 +7,7 @@ import { day, hour, type Interval, micros, second } from '../../store/time.ts';
 import { watchPreconditions } from '../assembly/preconditions.ts';
 import { wait } from '../clock/clock.ts';
 import { noTelemetry } from '../shares/telemetry.ts';
-import { ClockChanged, maxFinalGroups, minBytesAhead, PageAcceptance } from './acceptance.ts';
+import { acceptanceLimits, ClockChanged, PageAcceptance } from './acceptance.ts';
 import type { AcceptanceOptions, AcceptedPage } from './ports.ts';
 
 const disk = { folder: '', minFreeBytes: 0, maxDailyBytes: 1, isDerived: true, windowDays: 30 };
@@ -82,9 +82,9 @@ async function closed(pages: number, change: Partial<AcceptanceOptions> = {}) {
 
 test('a stop commits a bounded number of groups of the queued pages, and no page that arrives later', async () => {
   const stopped = 'Error: stopped';
-  const committed = Array.from({ length: maxFinalGroups }, () => 0);
-  expect(await closed(maxFinalGroups + 40)).toEqual({
-    groups: maxFinalGroups,
+  const committed = Array.from({ length: acceptanceLimits.maxFinalGroups }, () => 0);
+  expect(await closed(acceptanceLimits.maxFinalGroups + 40)).toEqual({
+    groups: acceptanceLimits.maxFinalGroups,
     results: [...committed, ...Array.from({ length: 40 }, () => stopped)],
     late: stopped,
   });
@@ -140,7 +140,7 @@ function answering() {
 test('under load, the store prepares the next group while it commits one, and has at most two groups', async () => {
   const { accept, answers, done, turns, stop, names } = answering();
   // Each page fills a group.
-  for (const name of ['a', 'b', 'c', 'd']) accept(name, 8 * minBytesAhead);
+  for (const name of ['a', 'b', 'c', 'd']) accept(name, 8 * acceptanceLimits.minBytesAhead);
   await turns();
   expect([names(), done]).toEqual([['a', 'b'], []]);
   answers[0]?.();

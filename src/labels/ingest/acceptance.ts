@@ -38,11 +38,20 @@ const pageOverheadBytes = 2_000;
 const groupBytes = 2 * 1024 * 1024;
 /** Maximum number of groups that the store has at the same time: one that it commits, and one that it prepares. */
 const maxInProgress = 2;
-/**
- * Minimum cost of the queued pages for which the store gets a group while it commits another one. Fewer pages wait, so
- * that they share a commit with the pages that arrive meanwhile.
- */
-export const minBytesAhead = groupBytes / 8;
+
+/** Limits of the pages that wait for a commit. */
+export const acceptanceLimits = {
+  /**
+   * Minimum cost of the queued pages for which the store gets a group while it commits another one. Fewer pages wait, so
+   * that they share a commit with the pages that arrive meanwhile.
+   */
+  minBytesAhead: groupBytes / 8,
+  /**
+   * Maximum number of groups that are committed after `close`. The limit is a number of groups and not a time, because a
+   * group may take long on a busy machine or a slow disk; the remaining pages are read again after the next start.
+   */
+  maxFinalGroups: 4,
+};
 /** A break follows a commit that blocks the event loop for at least this time, in milliseconds. */
 const minBlockedMs = 100;
 /**
@@ -50,12 +59,6 @@ const minBlockedMs = 100;
  * would pause again for the duration of the suspension.
  */
 const maxBreakMs = 1_000;
-
-/**
- * Maximum number of groups that are committed after `close`. The limit is a number of groups and not a time, because a
- * group may take long on a busy machine or a slow disk; the remaining pages are read again after the next start.
- */
-export const maxFinalGroups = 4;
 
 /** A group that the store has got. */
 interface InProgress {
@@ -125,7 +128,7 @@ export class PageAcceptance {
    * groups; the remaining ones are rejected, and `run` ends.
    */
   close(): void {
-    this.#groupsLeft = Math.min(this.#groupsLeft, maxFinalGroups);
+    this.#groupsLeft = Math.min(this.#groupsLeft, acceptanceLimits.maxFinalGroups);
     this.#wake?.();
   }
 
@@ -162,7 +165,7 @@ export class PageAcceptance {
     const [first] = this.#inProgress;
     if (first === undefined) return true;
     const isReady = first.answer === null && this.#paused === null && this.#held.length === 0;
-    return isReady && this.#inProgress.length < maxInProgress && this.#queuedBytes >= minBytesAhead;
+    return isReady && this.#inProgress.length < maxInProgress && this.#queuedBytes >= acceptanceLimits.minBytesAhead;
   }
 
   /** Waits until the first group in progress has ended, a page is queued, or `run` must end. True in the first case. */

@@ -7,19 +7,22 @@ import { isSpaceUri } from '../../store/subject.ts';
 import { hour, second } from '../../store/time.ts';
 import { parseAuthored, readLabel } from '../label/label-fields.ts';
 
-/** Maximum age of a label at its acceptance, in microseconds (48 h); an older label is refused as late. */
-export const maxLateness = 48 * hour;
-/**
- * Maximum lead of a label's authored time over the local clock, in microseconds (300 s). A label with a larger lead is
- * refused.
- */
-export const maxAhead = 300 * second;
-/**
- * Maximum size of an admitted label: 4 KiB. A record address of the protocol is at most 2.9 KB long, and a real label
- * has about 200 bytes. A larger limit would let a labeler store additional data in the disk space that all labelers
- * share.
- */
-export const maxAdmittedBytes = 4_096;
+/** Limits of a label that is admitted. */
+export const admissionLimits = {
+  /** Maximum age of a label at its acceptance, in microseconds (48 h); an older label is refused as late. */
+  maxLateness: 48 * hour,
+  /**
+   * Maximum lead of a label's authored time over the local clock, in microseconds (300 s). A label with a larger lead is
+   * refused.
+   */
+  maxAhead: 300 * second,
+  /**
+   * Maximum size of an admitted label: 4 KiB. A record address of the protocol is at most 2.9 KB long, and a real label
+   * has about 200 bytes. A larger limit would let a labeler store additional data in the disk space that all labelers
+   * share.
+   */
+  maxBytes: 4_096,
+};
 /** Reason for refusing a label at admission. Duplicates are found later, by the store. */
 export type AdmissionReason = Exclude<RefusalReason, 'duplicate'>;
 
@@ -47,13 +50,13 @@ export function admit(value: unknown, { source, since, now }: AdmissionRules): A
   if (value.src !== source) return refused(isDid(value.src) ? 'foreign_src' : 'malformed');
   const label = readLabel(value);
   if (typeof label === 'string') return refused(label);
-  if (labelBytes(label) > maxAdmittedBytes) return refused('oversized');
+  if (labelBytes(label) > admissionLimits.maxBytes) return refused('oversized');
   if (isSpaceUri(label.uri)) return refused('space_uri');
   const authored = parseAuthored(label.cts);
   if (authored === null) return refused('undated');
-  if (authored > now + maxAhead) return refused('future');
+  if (authored > now + admissionLimits.maxAhead) return refused('future');
   if (authored < since) return refused('pre_epoch');
-  if (authored < now - maxLateness) return refused('late');
+  if (authored < now - admissionLimits.maxLateness) return refused('late');
   return { kind: 'accepted', label, authored };
 }
 

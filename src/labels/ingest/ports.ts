@@ -24,7 +24,7 @@ import type { ReadingEvent } from '../state/reading-events.ts';
 import type { Source } from '../state/source.ts';
 import type { Tracker } from '../state/step.ts';
 import type { OpenStream, Timings } from '../stream/open-stream.ts';
-import { maxLateness } from './admission.ts';
+import { admissionLimits } from './admission.ts';
 import type { RefusedMemory } from './refused-memory.ts';
 
 /** Access to labelers, and the memory for their responses. */
@@ -112,7 +112,7 @@ export async function note(source: Source | Tracker, gaps: GapLog, event: Readin
  * as late, whichever is later.
  */
 export function fillTarget(epoch: Micros, now: Micros): Micros {
-  return Math.max(epoch, now - maxLateness) as Micros;
+  return Math.max(epoch, now - admissionLimits.maxLateness) as Micros;
 }
 
 /** Memory budget that all sources share for input that was received and is not stored yet. */

@@ -1,7 +1,7 @@
 import type { Micros } from '../../contract/timestamp.ts';
 import { fillTarget, note, type ReaderPorts } from '../ingest/ports.ts';
 import type { Unread } from '../state/reading-events.ts';
-import { delayLimit } from '../state/reading-state.ts';
+import { stateTimes } from '../state/reading-state.ts';
 import type { Source } from '../state/source.ts';
 
 /** Returns the part of a source's labels that is currently unread. */
@@ -74,7 +74,7 @@ export async function untilReadable(
     ready.abort();
   });
   while (!state.isReady && !signal.aborted) {
-    await Promise.race([done, time.wait(delayLimit / 1_000, AbortSignal.any([signal, ready.signal]))]);
+    await Promise.race([done, time.wait(stateTimes.delayLimit / 1_000, AbortSignal.any([signal, ready.signal]))]);
     if (state.isReady || signal.aborted) break;
     await note(source, ports.gaps, { kind: 'throttled', now: time.clock(), epoch: time.epoch });
   }

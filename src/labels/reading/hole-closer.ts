@@ -4,7 +4,7 @@ import type { SourceIntake } from '../ingest/intake.ts';
 import { note, type ReadingPorts } from '../ingest/ports.ts';
 import { fingerprintIn } from '../poll/last-row.ts';
 import { CapReached } from '../shares/daily-cap.ts';
-import { delayLimit } from '../state/reading-state.ts';
+import { stateTimes } from '../state/reading-state.ts';
 import { aligned, type Source } from '../state/source.ts';
 import { recordCaughtUp, unread } from './catch-up.ts';
 import type { Filled } from './fill-before.ts';
@@ -84,7 +84,7 @@ export class HoleCloser {
         continue;
       }
       const passes = round !== null && (round.fault === null || round.fault === 'failed');
-      if (passes && time.clock() - since <= delayLimit) {
+      if (passes && time.clock() - since <= stateTimes.delayLimit) {
         await time.wait(pollMs + backoff.next(), signal);
         continue;
       }

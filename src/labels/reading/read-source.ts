@@ -5,7 +5,7 @@ import { createIntake, type SourceIntake } from '../ingest/intake.ts';
 import { note, type ReaderPorts, type ReaderTime, type ReadingPorts } from '../ingest/ports.ts';
 import { CapReached } from '../shares/daily-cap.ts';
 import { connectFault, problemOf, type SourceFault, worseOf } from '../state/reading-events.ts';
-import { delayLimit } from '../state/reading-state.ts';
+import { stateTimes } from '../state/reading-state.ts';
 import type { Source } from '../state/source.ts';
 import type { StreamEvents } from '../stream/open-stream.ts';
 import { recordCaughtUp, unread, untilReadable } from './catch-up.ts';
@@ -177,7 +177,7 @@ interface OutageWait {
  * the delay limit.
  */
 export function untilOutage(ms: number, { failingSince, now, random }: OutageWait): number {
-  const leftMs = failingSince === null ? -1 : (failingSince + delayLimit - now) / 1000;
+  const leftMs = failingSince === null ? -1 : (failingSince + stateTimes.delayLimit - now) / 1000;
   return leftMs < 0 ? ms : Math.min(ms, leftMs + random() * spreadMs);
 }
 

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { micros, minute } from '../../store/time.ts';
 import {
   addRepeats,
-  burstRows,
+  burst,
   burstsByLabeler,
   burstsIn,
   burstsOf,
@@ -90,9 +90,9 @@ const all = { start: micros(0), end: micros((first + 100_000) * minute) };
 const repeatsAt = (minuteOfTest: number, count: number): Repeats => ({ minute: first + minuteOfTest, count });
 
 describe('a burst', () => {
-  test(`consists of at least ${burstRows} repeats within 60 minutes, and fewer repeats are new events`, () => {
-    expect(burstsIn(burstsOf([repeatsAt(0, burstRows - 1)]), all)).toBe(0);
-    expect(burstsIn(burstsOf([repeatsAt(0, burstRows)]), all)).toBe(burstRows);
+  test(`consists of at least ${burst.rows} repeats within 60 minutes, and fewer repeats are new events`, () => {
+    expect(burstsIn(burstsOf([repeatsAt(0, burst.rows - 1)]), all)).toBe(0);
+    expect(burstsIn(burstsOf([repeatsAt(0, burst.rows)]), all)).toBe(burst.rows);
     expect(burstsIn(burstsOf([repeatsAt(0, 60), repeatsAt(59, 40)]), all)).toBe(100);
     expect(burstsIn(burstsOf([repeatsAt(0, 60), repeatsAt(60, 40)]), all)).toBe(0);
   });
@@ -117,7 +117,7 @@ describe('a burst', () => {
 test('bursts match their definition for any sequence of minutes', () => {
   const naive = (repeats: readonly Repeats[]): number => {
     const near = (one: Repeats) => repeats.filter(({ minute: m }) => m > one.minute - 60 && m <= one.minute);
-    const full = repeats.map(near).filter((some) => some.reduce((sum, { count }) => sum + count, 0) >= burstRows);
+    const full = repeats.map(near).filter((some) => some.reduce((sum, { count }) => sum + count, 0) >= burst.rows);
     return [...new Set(full.flat())].reduce((sum, { count }) => sum + count, 0);
   };
   const minutes = fc.uniqueArray(fc.integer({ min: 0, max: 400 }), { maxLength: 60 });

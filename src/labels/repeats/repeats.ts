@@ -99,13 +99,17 @@ export class RepeatMemory {
 
 /** Name under which the repeats of a source are stored together with its positions. */
 export const repeatsName = 'repeats';
-/**
- * Minimum number of repeats in an hour that form a burst. A burst shows that a labeler signs its labels again; the rows
- * of a burst are not new events.
- */
-export const burstRows = 100;
-/** Length of the interval in which the repeats of a burst are counted, in minutes. */
-export const burstMinutes = hour / minute;
+
+/** Rows of one minute, and minutes, that make repeats a burst. */
+export const burst = {
+  /**
+   * Minimum number of repeats in an hour that form a burst. A burst shows that a labeler signs its labels again; the rows
+   * of a burst are not new events.
+   */
+  rows: 100,
+  /** Length of the interval in which the repeats of a burst are counted, in minutes. */
+  minutes: hour / minute,
+};
 /** Age in minutes after which repeats are forgotten. No published window includes older repeats. */
 const keptMinutes = (31 * day) / minute;
 
@@ -140,11 +144,11 @@ export function burstsOf(repeats: readonly Repeats[]): Repeats[] {
   let rows = 0;
   for (const [last, { minute: at, count }] of repeats.entries()) {
     rows += count;
-    for (let one = repeats[first]; one && one.minute <= at - burstMinutes; one = repeats[first]) {
+    for (let one = repeats[first]; one && one.minute <= at - burst.minutes; one = repeats[first]) {
       rows -= one.count;
       first += 1;
     }
-    if (rows < burstRows) continue;
+    if (rows < burst.rows) continue;
     bursts.push(...repeats.slice(Math.max(first, taken), last + 1));
     taken = last + 1;
   }
@@ -188,7 +192,7 @@ export function readRepeats(text: string): Repeats[] {
  * Merges the minutes of the oldest hour that has several entries. Returns the same entries if there is no such hour.
  */
 function mergeOldest(repeats: readonly Repeats[]): Repeats[] {
-  const hours = Map.groupBy(repeats, ({ minute: at }) => Math.floor(at / burstMinutes));
+  const hours = Map.groupBy(repeats, ({ minute: at }) => Math.floor(at / burst.minutes));
   const oldest = [...hours].find(([, own]) => own.length > 1)?.[0];
   return [...hours].flatMap(([at, own]) => (at === oldest ? [{ minute: own[0]?.minute ?? 0, count: sum(own) }] : own));
 }

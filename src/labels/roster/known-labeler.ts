@@ -4,7 +4,7 @@ import { departureGap } from '../../store/coverage-rule.ts';
 import type { StoredGap } from '../../store/port.ts';
 import type { RosterRow } from '../../store/roster.ts';
 import { type Interval, micros } from '../../store/time.ts';
-import { isPrivileged, priorityOf, sourceStateOf, type TrackedState, trialPeriod } from '../state/reading-state.ts';
+import { isPrivileged, priorityOf, sourceStateOf, stateTimes, type TrackedState } from '../state/reading-state.ts';
 import { Tracker } from '../state/step.ts';
 import { domainOf, isWeb } from './resolution-queue.ts';
 
@@ -159,7 +159,7 @@ export function isEvictable(labeler: KnownLabeler, now: Micros): boolean {
 /** Returns true if a labeler was discovered and its trial ended without a response, or without a document. */
 function hasFailedTrial(labeler: KnownLabeler, now: Micros): boolean {
   const { lastAnswered, firstAsked, stateSince } = labeler.tracker.tracked;
-  return !isSeeded(labeler) && lastAnswered === null && now - (firstAsked ?? stateSince) >= trialPeriod;
+  return !isSeeded(labeler) && lastAnswered === null && now - (firstAsked ?? stateSince) >= stateTimes.trialPeriod;
 }
 
 /**

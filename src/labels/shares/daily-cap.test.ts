@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { hour, micros } from '../../store/time.ts';
 import type { PriorityClass } from '../state/reading-state.ts';
-import { classShares, costOf, DailyCap, sourceShares } from './daily-cap.ts';
+import { capShares, costOf, DailyCap } from './daily-cap.ts';
 import type { ShareKey } from './fair-queue.ts';
 
 const noon = micros(Date.UTC(2026, 5, 1, 12) * 1000);
@@ -29,12 +29,12 @@ function capAt({ maxRows = 2_000_000, at = noon } = {}) {
 const rows = (n: number) => ({ rows: n, bytes: n });
 
 test('the shares of a day are the documented fractions of the daily budget', () => {
-  expect(sourceShares).toEqual({
+  expect(capShares.source).toEqual({
     seeded: { rows: 2_000_000, bytes: 1_000_000_000, part: 0.4, domainPart: 0.5 },
     established: { rows: 2_000_000, bytes: 1_000_000_000, part: 0.15, domainPart: 0.2 },
     new: { rows: 100_000, bytes: 20_000_000, part: 0.02, domainPart: 0.04 },
   });
-  expect(classShares).toEqual({
+  expect(capShares.class).toEqual({
     seeded: { part: 0.5, maxPart: 0.8, atOnce: 1 },
     established: { part: 0.3, maxPart: 0.3, atOnce: 0.5 },
     new: { part: 0.2, maxPart: 0.2, atOnce: 0.125 },
@@ -81,7 +81,7 @@ describe('the share of one source', () => {
     expect(pages('new.a')).toBe(20);
     expect(pages('established.a')).toBe(150);
     expect(pages('seeded.a')).toBe(400);
-    const { rows: most } = sourceShares.new;
+    const { rows: most } = capShares.source.new;
     expect([cap.admits('new.b', rows(most)), cap.admits('new.b', rows(1))]).toEqual([true, false]);
   });
 
@@ -115,7 +115,9 @@ describe('the share of a class', () => {
 
   test('limits many new sources without reducing the shares of established and seeded sources', () => {
     const { cap, state } = capAt({ at: micros(noon - 12 * hour) });
-    expect(flood(cap, 5_000)).toBe(Math.ceil((budget * classShares.new.part * classShares.new.atOnce) / page.bytes));
+    expect(flood(cap, 5_000)).toBe(
+      Math.ceil((budget * capShares.class.new.part * capShares.class.new.atOnce) / page.bytes),
+    );
     expect(cap.reasonOf('new.flood4999')).toBe('class');
     expect([cap.admits('established.a', page), cap.admits('seeded.a', page)]).toEqual([true, true]);
     // All new sources together get at most the daily share of their class, regardless of the number of attempts.
@@ -123,7 +125,7 @@ describe('the share of a class', () => {
       state.now = micros(state.now + 10 * 60_000_000);
       if (minutes < 23 * 60) flood(cap, 5_000);
     }
-    expect(cap.usedBytes.new).toBeLessThanOrEqual(budget * classShares.new.part + page.bytes);
+    expect(cap.usedBytes.new).toBeLessThanOrEqual(budget * capShares.class.new.part + page.bytes);
   });
 
   test('becomes available in fair order, so that a small source does not wait for large sources', () => {

@@ -43,20 +43,24 @@ interface ClassShare {
   readonly atOnce: number;
 }
 
-/** Shares of one source, by class. */
-export const sourceShares: Readonly<Record<PriorityClass, SourceShare>> = {
-  seeded: { rows: maxDailyRows, bytes: maxDailyBytes, part: 0.4, domainPart: 0.5 },
-  established: { rows: maxDailyRows, bytes: maxDailyBytes, part: 0.15, domainPart: 0.2 },
-  new: { rows: 100_000, bytes: 20_000_000, part: 0.02, domainPart: 0.04 },
-};
-
 /**
- * Shares of the classes. Seeded sources may also use the part of the daily budget that the other classes leave unused.
+ * Shares of one source, by class, and of the classes. Seeded sources may also use the part of the daily budget that the
+ * other classes leave unused.
  */
-export const classShares: Readonly<Record<PriorityClass, ClassShare>> = {
-  seeded: { part: 0.5, maxPart: 0.8, atOnce: 1 },
-  established: { part: 0.3, maxPart: 0.3, atOnce: 0.5 },
-  new: { part: 0.2, maxPart: 0.2, atOnce: 0.125 },
+export const capShares: {
+  readonly source: Readonly<Record<PriorityClass, SourceShare>>;
+  readonly class: Readonly<Record<PriorityClass, ClassShare>>;
+} = {
+  source: {
+    seeded: { rows: maxDailyRows, bytes: maxDailyBytes, part: 0.4, domainPart: 0.5 },
+    established: { rows: maxDailyRows, bytes: maxDailyBytes, part: 0.15, domainPart: 0.2 },
+    new: { rows: 100_000, bytes: 20_000_000, part: 0.02, domainPart: 0.04 },
+  },
+  class: {
+    seeded: { part: 0.5, maxPart: 0.8, atOnce: 1 },
+    established: { part: 0.3, maxPart: 0.3, atOnce: 0.5 },
+    new: { part: 0.2, maxPart: 0.2, atOnce: 0.125 },
+  },
 };
 
 /**
@@ -212,7 +216,7 @@ export class DailyCap {
 
   #refusal(source: string, { rows, bytes }: DayCost): CapReason | null {
     const { priority, domain } = this.#options.shareOf(source);
-    const share = sourceShares[priority];
+    const share = capShares.source[priority];
     const budget = this.#options.budgetBytes();
     const used = this.#sources.get(source) ?? { rows: 0, bytes: 0 };
     const maxBytes = Math.min(share.bytes, share.part * budget);
@@ -233,7 +237,7 @@ export class DailyCap {
 
   /** Returns the bytes that are currently available to a class. */
   #availableBytes(priority: PriorityClass): number {
-    const { part, maxPart, atOnce } = classShares[priority];
+    const { part, maxPart, atOnce } = capShares.class[priority];
     const budget = this.#options.budgetBytes();
     const others = priorityClasses.reduce((sum, one) => sum + (one === priority ? 0 : this.#classes[one]), 0);
     const now = this.#options.clock();

@@ -93,13 +93,20 @@ export const priorityClasses = ['seeded', 'established', 'new'] as const;
 /** Priority class of a source. */
 export type PriorityClass = (typeof priorityClasses)[number];
 
-/** Time since the first response after which a source is established, in microseconds: 7 days. */
-export const establishedAfter = 7 * day;
-/**
- * Time without a successful attempt after which a source is unreachable and leaves the enrolment, in microseconds: 7
- * days.
- */
-export const unreachableAfter = 7 * day;
+/** Times by which the state of a source changes, in microseconds. */
+export const stateTimes = {
+  /** Time since the first response after which a source is established, in microseconds: 7 days. */
+  establishedAfter: 7 * day,
+  /**
+   * Time without a successful attempt after which a source is unreachable and leaves the enrolment, in microseconds: 7
+   * days.
+   */
+  unreachableAfter: 7 * day,
+  /** Maximum outage that counts as a delay and not as a gap, in microseconds: 15 minutes. */
+  delayLimit: 15 * minute,
+  /** Time for which a source that never responded is enrolled, in microseconds: 24 h. */
+  trialPeriod: 24 * hour,
+};
 
 /** Properties that determine the priority class of a source. */
 interface PriorityInput {
@@ -132,8 +139,8 @@ export function priorityOf(
 ): PriorityClass {
   if (seeded) return 'seeded';
   if (firstAnswered === null || !dated || unusable.has(state)) return 'new';
-  const reachable = failingSince === null || now - failingSince < unreachableAfter;
-  return reachable && now - firstAnswered >= establishedAfter ? 'established' : 'new';
+  const reachable = failingSince === null || now - failingSince < stateTimes.unreachableAfter;
+  return reachable && now - firstAnswered >= stateTimes.establishedAfter ? 'established' : 'new';
 }
 
 /** Returns true if reserved resources may serve a source of this priority class. */
@@ -154,11 +161,6 @@ export function comparePriority(a: PriorityInput, b: PriorityInput, now: Micros)
   const [first, second] = [a.firstAnswered ?? Number.POSITIVE_INFINITY, b.firstAnswered ?? Number.POSITIVE_INFINITY];
   return first === second ? 0 : first - second;
 }
-
-/** Maximum outage that counts as a delay and not as a gap, in microseconds: 15 minutes. */
-export const delayLimit = 15 * minute;
-/** Time for which a source that never responded is enrolled, in microseconds: 24 h. */
-export const trialPeriod = 24 * hour;
 
 /**
  * Part of the state of a source that is stored, and loaded after a restart. The position of the source is stored
@@ -253,6 +255,6 @@ export function unreadSince({ outageSince, tracked }: ReadingState): Micros | nu
  */
 export function isEnrolledAt({ tracked, failing }: ReadingState, now: Micros): boolean {
   const { lastAnswered, firstAsked, failingSince } = tracked;
-  if (lastAnswered === null) return firstAsked === null || now - firstAsked < trialPeriod;
-  return failing === null || failingSince === null || now - failingSince < unreachableAfter;
+  if (lastAnswered === null) return firstAsked === null || now - firstAsked < stateTimes.trialPeriod;
+  return failing === null || failingSince === null || now - failingSince < stateTimes.unreachableAfter;
 }

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { WriterSighting } from '../../store/standby/standby.ts';
-import { endRetryMs, goneMs, lookMs, maxLookGapMs, roleStep, staleMs, staleOpeningMs, standingBy } from './role.ts';
+import { roleStep, roleTimes, standingBy } from './role.ts';
 
 type RoleEvent = Parameters<typeof roleStep>[1];
 
@@ -19,7 +19,7 @@ function look(
 ) {
   const actions: [number, ReturnType<typeof roleStep>[1]][] = [];
   let current = state;
-  for (let at = from; at <= until; at += lookMs) {
+  for (let at = from; at <= until; at += roleTimes.lookMs) {
     const [next, action] = roleStep(current, { kind: 'looked', at, sighting: sighting(at) });
     current = next;
     if (action !== 'none') actions.push([at, action]);
@@ -40,16 +40,16 @@ test('a writer whose heartbeat changes is not ended within a minute', () => {
 test('a standby ends a writer whose heartbeat has not changed for three seconds, and tries again three seconds later', () => {
   const hanging = { from: 0, until: 6_500, sighting: () => writing('a') };
   expect(look(standingBy, hanging).actions).toEqual([
-    [staleMs, 'end_writer'],
-    [2 * staleMs, 'end_writer'],
+    [roleTimes.staleMs, 'end_writer'],
+    [2 * roleTimes.staleMs, 'end_writer'],
   ]);
 });
 
 test('a writer without a connection is ended after less than a second', () => {
   const { state } = look(standingBy, { from: 0, until: 1_000, sighting: (at) => writing(String(at)) });
   const [seen] = roleStep(state, { kind: 'looked', at: 1_250, sighting: writing('a') });
-  expect(look(seen, { from: 1_500, until: 1_500 + goneMs, sighting: () => gone }).actions).toEqual([
-    [1_500 + goneMs, 'end_writer'],
+  expect(look(seen, { from: 1_500, until: 1_500 + roleTimes.goneMs, sighting: () => gone }).actions).toEqual([
+    [1_500 + roleTimes.goneMs, 'end_writer'],
   ]);
 });
 
@@ -61,10 +61,10 @@ test('a writer that opens a new connection or renews its lease in time is not en
 });
 
 test('the time in which the store cannot be reached does not count as time without a connection', () => {
-  const { state } = look(standingBy, { from: 0, until: goneMs - lookMs, sighting: () => gone });
+  const { state } = look(standingBy, { from: 0, until: roleTimes.goneMs - roleTimes.lookMs, sighting: () => gone });
   const [unseen] = roleStep(state, { kind: 'unseen' });
-  const after = look(unseen, { from: 2_000, until: 2_000 + goneMs, sighting: () => gone });
-  expect(after.actions).toEqual([[2_000 + goneMs, 'end_writer']]);
+  const after = look(unseen, { from: 2_000, until: 2_000 + roleTimes.goneMs, sighting: () => gone });
+  expect(after.actions).toEqual([[2_000 + roleTimes.goneMs, 'end_writer']]);
 });
 
 test('a writer without a connection is not ended because of a single late check', () => {
@@ -74,15 +74,19 @@ test('a writer without a connection is not ended because of a single late check'
 });
 
 test('a standby that could not end a writer tries again one second later', () => {
-  const { state } = look(standingBy, { from: 0, until: staleMs, sighting: () => writing('a') });
+  const { state } = look(standingBy, { from: 0, until: roleTimes.staleMs, sighting: () => writing('a') });
   const [kept] = roleStep(state, { kind: 'writer_kept', why: 'busy' });
-  const retry = { from: staleMs + lookMs, until: staleMs + endRetryMs, sighting: () => writing('a') };
-  expect(look(kept, retry).actions).toEqual([[staleMs + endRetryMs, 'end_writer']]);
+  const retry = {
+    from: roleTimes.staleMs + roleTimes.lookMs,
+    until: roleTimes.staleMs + roleTimes.endRetryMs,
+    sighting: () => writing('a'),
+  };
+  expect(look(kept, retry).actions).toEqual([[roleTimes.staleMs + roleTimes.endRetryMs, 'end_writer']]);
 });
 
 test('a writer that is opening the store is ended only after 15 minutes', () => {
-  const opening = { from: 0, until: staleOpeningMs, sighting: () => writing('a', 'opening') };
-  expect(look(standingBy, opening).actions).toEqual([[staleOpeningMs, 'end_writer']]);
+  const opening = { from: 0, until: roleTimes.staleOpeningMs, sighting: () => writing('a', 'opening') };
+  expect(look(standingBy, opening).actions).toEqual([[roleTimes.staleOpeningMs, 'end_writer']]);
 });
 
 test('a writer without a heartbeat is not ended within a minute', () => {
@@ -93,8 +97,8 @@ test('an interruption of the standby itself adds at most one second to the age o
   const before = 1_000;
   const { state } = look(standingBy, { from: 0, until: before, sighting: () => writing('a') });
   const woken = before + 600_000;
-  const after = look(state, { from: woken, until: woken + staleMs, sighting: () => writing('a') });
-  expect(after.actions).toEqual([[woken + staleMs - before - maxLookGapMs, 'end_writer']]);
+  const after = look(state, { from: woken, until: woken + roleTimes.staleMs, sighting: () => writing('a') });
+  expect(after.actions).toEqual([[woken + roleTimes.staleMs - before - roleTimes.maxLookGapMs, 'end_writer']]);
 });
 
 test.each([1_100, 1_600, 5_000])(
@@ -124,8 +128,8 @@ test('the time in which the store cannot be reached does not add to the age of t
   const { state } = look(standingBy, { from: 0, until: before, sighting: () => writing('a') });
   const [unseen] = roleStep(state, { kind: 'unseen' });
   const seen = before + 700;
-  const after = look(unseen, { from: seen, until: seen + staleMs, sighting: () => writing('a') });
-  expect(after.actions).toEqual([[seen + staleMs - before, 'end_writer']]);
+  const after = look(unseen, { from: seen, until: seen + roleTimes.staleMs, sighting: () => writing('a') });
+  expect(after.actions).toEqual([[seen + roleTimes.staleMs - before, 'end_writer']]);
 });
 
 test('a standby reports once why it does not end the writer, and again if the reason changes', () => {

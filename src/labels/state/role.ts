@@ -5,29 +5,32 @@ export const roles = ['standby', 'taking_over', 'active', 'fenced'] as const;
 /** Role of an instrument on its store. */
 export type Role = (typeof roles)[number];
 
-/** Interval between two checks of the writer, in milliseconds. */
-export const lookMs = 250;
-/**
- * At most this time between two checks counts towards the age of a heartbeat, in milliseconds. A longer time may mean
- * that the standby was interrupted together with the writer. Late checks on a busy machine still add up.
- */
-export const maxLookGapMs = 1_000;
-/** Age of a heartbeat at which the writer counts as hanging, in milliseconds. */
-export const staleMs = 3_000;
-/** Time after which a standby that could not end a hanging writer tries again, in milliseconds. */
-export const endRetryMs = 1_000;
-/**
- * Time without a connection after which a writer counts as dead, in milliseconds. This time exceeds the interval
- * between two renewals of the lease, so that a writer that only lost its connections can open new ones.
- */
-export const goneMs = 750;
+/** Intervals by which the role changes, in milliseconds. */
+export const roleTimes = {
+  /** Interval between two checks of the writer, in milliseconds. */
+  lookMs: 250,
+  /**
+   * At most this time between two checks counts towards the age of a heartbeat, in milliseconds. A longer time may mean
+   * that the standby was interrupted together with the writer. Late checks on a busy machine still add up.
+   */
+  maxLookGapMs: 1_000,
+  /** Age of a heartbeat at which the writer counts as hanging, in milliseconds. */
+  staleMs: 3_000,
+  /** Time after which a standby that could not end a hanging writer tries again, in milliseconds. */
+  endRetryMs: 1_000,
+  /**
+   * Time without a connection after which a writer counts as dead, in milliseconds. This time exceeds the interval
+   * between two renewals of the lease, so that a writer that only lost its connections can open new ones.
+   */
+  goneMs: 750,
+  /**
+   * Age of the heartbeat at which a writer that is opening the store counts as hanging, in milliseconds. This age is
+   * larger than `staleMs`, because opening may migrate and recover the store.
+   */
+  staleOpeningMs: 15 * 60_000,
+};
 /** At most this time between two checks counts towards the time without a connection, in milliseconds. */
 const maxGoneGapMs = 375;
-/**
- * Age of the heartbeat at which a writer that is opening the store counts as hanging, in milliseconds. This age is
- * larger than `staleMs`, because opening may migrate and recover the store.
- */
-export const staleOpeningMs = 15 * 60_000;
 
 /**
  * Immutable state of the role, which only `roleStep` changes. All times are of the monotonic clock, in milliseconds.
@@ -90,7 +93,7 @@ export function roleStep(state: RoleState, event: RoleEvent): readonly [RoleStat
     case 'writer_kept':
       return [
         // Retry soon, because a busy database may merely have exceeded the time limit of the statement.
-        { ...state, unchangedMs: staleMs - endRetryMs, told: event.why },
+        { ...state, unchangedMs: roleTimes.staleMs - roleTimes.endRetryMs, told: event.why },
         state.told === event.why ? 'none' : 'tell',
       ];
     case 'taken_over':
@@ -113,12 +116,12 @@ function looked(
   if (sighting.beat !== state.beat) return [{ ...seen, unchangedMs: 0, told: null }, 'none'];
   // A missing heartbeat, as with a writer of an earlier version, is no evidence of a hang.
   if (sighting.beat === null) return [seen, 'none'];
-  const limit = sighting.state === 'opening' ? staleOpeningMs : staleMs;
+  const limit = sighting.state === 'opening' ? roleTimes.staleOpeningMs : roleTimes.staleMs;
   // Ignore the time before the first check, and the time since a failed check.
-  const unchangedMs = state.unchangedMs + Math.min(at - (state.lookedAt ?? at), maxLookGapMs);
+  const unchangedMs = state.unchangedMs + Math.min(at - (state.lookedAt ?? at), roleTimes.maxLookGapMs);
   const lookGapMs = Math.min(at - (state.lookedAt ?? at), maxGoneGapMs);
   const gone = sighting.isGone && state.goneMs !== null ? state.goneMs + lookGapMs : 0;
-  if (unchangedMs < limit && gone < goneMs)
+  if (unchangedMs < limit && gone < roleTimes.goneMs)
     return [{ ...seen, unchangedMs, goneMs: sighting.isGone ? gone : null }, 'none'];
   // Start measuring again, so that a writer that cannot be ended is not signaled at every check.
   return [{ ...seen, unchangedMs: 0 }, 'end_writer'];

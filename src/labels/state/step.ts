@@ -4,11 +4,11 @@ import type { GapChange, StoredGap } from '../../store/port.ts';
 import { micros } from '../../store/time.ts';
 import type { ReadingEvent } from './reading-events.ts';
 import {
-  delayLimit,
   isEnrolledAt,
   type ReadingState,
   readingOf,
   type SourceState,
+  stateTimes,
   type TrackedState,
   transition,
   unreadSince,
@@ -125,7 +125,7 @@ function asked(state: ReadingState, now: Micros): ReadingState {
 function failed(state: ReadingState, { now, fault, problem = 'unknown' }: EventOf<'failed'>): ReadingState {
   const { since = now, attempts = 0 } = state.failing ?? {};
   const tracked = { ...state.tracked, failingSince: state.tracked.failingSince ?? now };
-  const long = now - since > delayLimit && attempts + 1 >= minAttempts;
+  const long = now - since > stateTimes.delayLimit && attempts + 1 >= minAttempts;
   const failing = { since, attempts: attempts + 1 };
   const then = { ...state, tracked, failing, problem, beforeFirstAttempt: null, whole: false };
   return entered(then, fault === 'failed' && long ? 'failed_long' : fault, now);
@@ -232,7 +232,7 @@ const answeredBefore = {
  */
 function isOverdue({ outageSince, tracked }: ReadingState, event: { readonly now: Micros }): boolean {
   const lastKnown = outageSince ?? tracked.lastAnswered;
-  return lastKnown !== null && event.now - lastKnown > delayLimit;
+  return lastKnown !== null && event.now - lastKnown > stateTimes.delayLimit;
 }
 
 /** Creates a row of the table, typed by its event. */

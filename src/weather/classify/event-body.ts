@@ -1,18 +1,18 @@
 import { type ByteWords, byteWords, type Spelling, spelling } from './byte-words.ts';
 import type { FrameFacts } from './frame-facts.ts';
 import { type JsonScan, malformed } from './json-scan.ts';
-import { metricIndex, operations, trackedCollections, trackedEmbeds, trackedStatuses } from './metric-names.ts';
+import { metricIndex, tracked } from './metric-names.ts';
 
-const operationWords = byteWords(operations);
-const created = operations.indexOf('create');
-const deleted = operations.indexOf('delete');
-const collectionWords = byteWords(trackedCollections.map(([, nsid]) => nsid));
-const like = trackedCollections.findIndex(([alias]) => alias === 'like');
-const post = trackedCollections.findIndex(([alias]) => alias === 'post');
-const embedWords = byteWords(trackedEmbeds.map(([, type]) => type));
-const embedRecord = trackedEmbeds.findIndex(([alias]) => alias === 'record');
-const embedRecordWithMedia = trackedEmbeds.findIndex(([alias]) => alias === 'recordWithMedia');
-const statusWords = byteWords(trackedStatuses);
+const operationWords = byteWords(tracked.operations);
+const created = tracked.operations.indexOf('create');
+const deleted = tracked.operations.indexOf('delete');
+const collectionWords = byteWords(tracked.collections.map(([, nsid]) => nsid));
+const like = tracked.collections.findIndex(([alias]) => alias === 'like');
+const post = tracked.collections.findIndex(([alias]) => alias === 'post');
+const embedWords = byteWords(tracked.embeds.map(([, type]) => type));
+const embedRecord = tracked.embeds.findIndex(([alias]) => alias === 'record');
+const embedRecordWithMedia = tracked.embeds.findIndex(([alias]) => alias === 'recordWithMedia');
+const statusWords = byteWords(tracked.statuses);
 /** Index in `metricNames` of the first shape of a post, by operation. */
 const shapesOf = [metricIndex['post.create.reply'], metricIndex['post.update.reply']];
 
@@ -163,7 +163,7 @@ export class EventBody {
     else if (this.#collection === other) count(facts, metricIndex['untracked.collection']);
     else {
       // `metricNames` begins with all operations of each collection, in order.
-      count(facts, this.#collection * operations.length + this.#operation);
+      count(facts, this.#collection * tracked.operations.length + this.#operation);
       // The shape of a deleted post is unknown, even if the delete contains a record.
       if (this.#collection === post && this.#recordSeen && this.#operation !== deleted) {
         if (this.#unreadRecord >= 0) members(this.#scan, this.#unreadRecord, this.#recordLevel);
@@ -178,7 +178,7 @@ export class EventBody {
     if (this.#status === absent) return;
     count(
       facts,
-      metricIndex['account.status.deleted'] + (this.#status === other ? trackedStatuses.length : this.#status),
+      metricIndex['account.status.deleted'] + (this.#status === other ? tracked.statuses.length : this.#status),
     );
   }
 
@@ -187,7 +187,7 @@ export class EventBody {
     if (this.#reply) count(facts, first);
     if (embed === absent) return;
     if (embed === embedRecord || embed === embedRecordWithMedia) count(facts, first + 1);
-    count(facts, first + 2 + (embed === other ? trackedEmbeds.length : embed));
+    count(facts, first + 2 + (embed === other ? tracked.embeds.length : embed));
   }
 
   #forgetRecord(): void {

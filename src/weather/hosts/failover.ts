@@ -3,13 +3,21 @@ import type { Failover, Trouble } from '../window/silence-store.ts';
 import { dayUs, union, windowUs } from '../window/window.ts';
 import type { WindowStore } from '../window/window-store.ts';
 
-/**
- * Time for which the first host must have been in trouble, and the second host healthy, before a failover, in
- * microseconds.
- */
-export const failoverUs = 15 * windowUs;
-/** Time without trouble after which the first host is published again, in microseconds. */
-export const quietUs = dayUs;
+/** Times by which the published host changes, in microseconds. */
+export const failoverRule = {
+  /**
+   * Time for which the first host must have been in trouble, and the second host healthy, before a failover, in
+   * microseconds.
+   */
+  failoverUs: 15 * windowUs,
+  /** Time without trouble after which the first host is published again, in microseconds. */
+  quietUs: dayUs,
+  /**
+   * Longest gap of a healthy series, in microseconds. Short gaps are normal, because hosts restart and readers reconnect.
+   */
+  bearableGapUs: 5 * windowUs,
+};
+const { failoverUs, quietUs, bearableGapUs } = failoverRule;
 /**
  * Time for which the first host must have been healthy to be published again while the second host is in trouble, in
  * microseconds.
@@ -58,11 +66,6 @@ export function failoverCaveat({ sinceUs, trouble }: Failover): string {
 function instant(us: number): string {
   return formatTimestamp(Math.floor(us / 1000));
 }
-
-/**
- * Longest gap of a healthy series, in microseconds. Short gaps are normal, because hosts restart and readers reconnect.
- */
-export const bearableGapUs = 5 * windowUs;
 
 /** Health of a series at one time. */
 interface Health {

@@ -5,16 +5,20 @@ import { coverage, type Interval, union, windowUs, without } from '../window/win
 
 /** Minimum observed time, in microseconds, for a window without an event to count as evidence. */
 const watchedUs = 59_000_000;
-/** Minimum number of windows of a silence. */
-export const minWindows = 3;
-/** Minimum 5th percentile at which a collection counts as frequent, in events per minute. */
-export const frequentRate = 10;
-/** Number of missing events after which a frequent collection is silent. */
-export const missingEvents = 50;
-/** Minimum ratio of a pause to the longest earlier pause, for a silence of a collection that is not frequent. */
-export const pauseFactor = 6;
-/** Minimum number of windows of a silence of a collection that is not frequent. */
-export const minPauseWindows = 10;
+
+/** Thresholds by which a collection counts as silent. */
+export const silenceRule = {
+  /** Minimum number of windows of a silence. */
+  minWindows: 3,
+  /** Minimum 5th percentile at which a collection counts as frequent, in events per minute. */
+  frequentRate: 10,
+  /** Number of missing events after which a frequent collection is silent. */
+  missingEvents: 50,
+  /** Minimum ratio of a pause to the longest earlier pause, for a silence of a collection that is not frequent. */
+  pauseFactor: 6,
+  /** Minimum number of windows of a silence of a collection that is not frequent. */
+  minPauseWindows: 10,
+};
 /** Number of windows (the hour before a pause) that replace a missing baseline. */
 const hourWindows = 60;
 /** Minimum number of observed windows in the hour before a pause, for a silence without a baseline. */
@@ -153,18 +157,18 @@ function isSilent(search: Search, run: Run): boolean {
   const { usual, place } = search;
   const { windows } = run;
   const newest = windows.at(-1);
-  if (!newest || windows.length < minWindows) return false;
+  if (!newest || windows.length < silenceRule.minWindows) return false;
   const usually = usual.hour(newest.startUs).p05[place] ?? null;
-  if (usually !== null && usually >= frequentRate) {
+  if (usually !== null && usually >= silenceRule.frequentRate) {
     const missing = summed(run, 'missing', (minute) => {
       const { p05, p50 } = usual.hour(minute.startUs);
       return (p05[place] ?? 0) * levelOf(minute, place, p50);
     });
-    return missing >= missingEvents;
+    return missing >= silenceRule.missingEvents;
   }
   const pause = usual.pause(place, newest.startUs);
   if (pause === null) return usually === null && isSilentWithoutBaseline(search, run);
-  const least = Math.max(minPauseWindows, pauseFactor * Math.max(pause, run.longest));
+  const least = Math.max(silenceRule.minPauseWindows, silenceRule.pauseFactor * Math.max(pause, run.longest));
   if (windows.length < least) return false;
   return summed(run, 'weight', (minute) => levelOf(minute, place, usual.hour(minute.startUs).p50)) >= least;
 }
@@ -175,8 +179,8 @@ function isSilentWithoutBaseline(search: Search, run: Run): boolean {
   const { windows, p05, p50 } = run.lastHour;
   if (windows < minHourWindows) return false;
   const level = (minute: Minute): number => levelOf(minute, place, p50);
-  if (p05 >= frequentRate && run.windows.length >= dayPauseFactor * run.longest) {
-    return summed(run, 'missing', (minute) => p05 * level(minute)) >= missingEvents;
+  if (p05 >= silenceRule.frequentRate && run.windows.length >= dayPauseFactor * run.longest) {
+    return summed(run, 'missing', (minute) => p05 * level(minute)) >= silenceRule.missingEvents;
   }
   const least = Math.max(minDayPauseWindows, dayPauseFactor * run.longest);
   if (run.before < minDayWindows || run.windows.length < least) return false;
@@ -209,7 +213,9 @@ function summed(run: Run, rule: keyof Run['evidence'], of: (minute: Minute) => n
 function levelOf({ counts }: Minute, place: number, p50: readonly (number | null)[]): number {
   const levels = p50.flatMap((usual, other) => {
     const count = counts[other] ?? 0;
-    return other === place || usual === null || usual < frequentRate || count === 0 ? [] : [Math.min(1, count / usual)];
+    return other === place || usual === null || usual < silenceRule.frequentRate || count === 0
+      ? []
+      : [Math.min(1, count / usual)];
   });
   return levels.length === 0 ? 0 : median(levels);
 }

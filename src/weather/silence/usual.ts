@@ -12,7 +12,7 @@ import {
 import type { Silence } from '../window/silence-store.ts';
 import { dayUs, windowsPerDay } from '../window/window.ts';
 import type { WindowStore } from '../window/window-store.ts';
-import { type CollectionTime, frequentRate, type Usual, type UsualCounts, uncountedSpans } from './silence.ts';
+import { type CollectionTime, silenceRule, type Usual, type UsualCounts, uncountedSpans } from './silence.ts';
 
 /** Minimum number of windows with events that a day needs to be included when pauses are measured. */
 const minWindows = windowsPerDay / 2;
@@ -159,7 +159,7 @@ export function silentShares({ silences, shares, usual }: SilentInput): SilentSh
     const { startUs, counts } = minute;
     // The silence is not proven yet, but events may already be missing from the minute.
     const place = collectionNames.indexOf(collection);
-    return (counts[place] ?? 0) === 0 && (usual.hour(startUs).p05[place] ?? 0) >= frequentRate;
+    return (counts[place] ?? 0) === 0 && (usual.hour(startUs).p05[place] ?? 0) >= silenceRule.frequentRate;
   };
   return {
     isSilent: (minute) => {

@@ -3,7 +3,7 @@ import { labelStage } from '../../../harness/labels/label-stage.ts';
 import { type LabelStation, startStation } from '../../../harness/labels/label-station.ts';
 import { until } from '../../../harness/process/until.ts';
 import { createSim } from '../../../sim/index.ts';
-import { maxLateness } from '../../../src/labels/ingest/admission.ts';
+import { admissionLimits } from '../../../src/labels/ingest/admission.ts';
 import { day, hour, micros, minute } from '../../../src/store/time.ts';
 
 const stage = labelStage();
@@ -53,7 +53,7 @@ test.each([
     const gaps = await third.store.gaps({ start: startedAt, end: wall(), source: labeler.did });
     const [late, ...others] = gaps.filter(({ source }) => source !== null);
     expect(late).toMatchObject({ start: startedAt, reason: 'not_observed' });
-    expect(Math.abs((late?.end ?? 0) - (foundAt - maxLateness))).toBeLessThan(minute);
+    expect(Math.abs((late?.end ?? 0) - (foundAt - admissionLimits.maxLateness))).toBeLessThan(minute);
     expect(others).toEqual([]);
   },
 );

@@ -4,7 +4,7 @@ import { type LabelStation, startStation } from '../../../harness/labels/label-s
 import { until } from '../../../harness/process/until.ts';
 import { createSim } from '../../../sim/index.ts';
 import type { LabelerProfile } from '../../../sim/labelers/profile.ts';
-import { maxLateness } from '../../../src/labels/ingest/admission.ts';
+import { admissionLimits } from '../../../src/labels/ingest/admission.ts';
 import { labelerFromRow } from '../../../src/labels/roster/known-labeler.ts';
 import { day, hour, micros, minute } from '../../../src/store/time.ts';
 
@@ -83,10 +83,13 @@ describe.each([
     await labeler.faults.revive();
     await until('the labels that are not too old', async () => (await rows(observed)) === 9);
     const latest = async () => (await gaps(observed)).at(-1);
-    await until('the rest is withdrawn', async () => ((await latest())?.end ?? 0) <= wall() - maxLateness);
+    await until(
+      'the rest is withdrawn',
+      async () => ((await latest())?.end ?? 0) <= wall() - admissionLimits.maxLateness,
+    );
     const gap = await latest();
     expect(gap).toMatchObject({ source: labeler.did, reason: 'source_unavailable', start });
-    expect(wall() - maxLateness - (gap?.end ?? 0)).toBeLessThan(minute);
+    expect(wall() - admissionLimits.maxLateness - (gap?.end ?? 0)).toBeLessThan(minute);
     expect(await gaps(observed)).toHaveLength(before.length + 1);
   });
 });

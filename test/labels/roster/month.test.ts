@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { monthTable, simulateMonth } from '../../../harness/roster/roster-month.ts';
 import { isUnreachable } from '../../../src/labels/roster/reachability.ts';
-import { unreachableAfter } from '../../../src/labels/state/reading-state.ts';
+import { stateTimes } from '../../../src/labels/state/reading-state.ts';
 import { day, hour, micros, minute } from '../../../src/store/time.ts';
 
 // Simulates 700 labelers over 30 days: a twentieth of them flap, some die and some return. The simulation uses no
@@ -14,7 +14,7 @@ const last = publications.at(-1)?.overview;
 
 /** Returns a labeler's outage of more than 7 days, or null if there was none. */
 function longOutage({ life }: (typeof labelers)[number]) {
-  const long = life.outages.find(({ from, until }) => until - from > unreachableAfter);
+  const long = life.outages.find(({ from, until }) => until - from > stateTimes.unreachableAfter);
   return long ? { from: start + long.from, until: start + long.until } : null;
 }
 
@@ -23,7 +23,7 @@ test('a labeler leaves the enrolment 7 days after it stopped responding, and not
   const expected = labelers.filter((one) => {
     const outage = longOutage(one);
     // Allow a margin of an hour, because attempts to reach a labeler are up to 15 minutes apart.
-    return outage !== null && outage.until > end && end - outage.from > unreachableAfter + hour;
+    return outage !== null && outage.until > end && end - outage.from > stateTimes.unreachableAfter + hour;
   });
   expect(expected.length).toBeGreaterThan(5);
   expect(gone).toEqual(expected);

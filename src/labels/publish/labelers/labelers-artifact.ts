@@ -12,7 +12,7 @@ import { day, dayName, micros, minute } from '../../../store/time.ts';
 import type { Counted } from '../../repeats/repeats.ts';
 import type { KnownLabeler } from '../../roster/known-labeler.ts';
 import { intervalOf } from '../../state/filled-in.ts';
-import { delayLimit } from '../../state/reading-state.ts';
+import { stateTimes } from '../../state/reading-state.ts';
 import { Turns } from '../turns.ts';
 import { type DayCounts, type DayPart, partsOf } from '../window/day-counts.ts';
 import type { WindowReading } from '../window/window-reader.ts';
@@ -291,7 +291,7 @@ class LineMaker {
         (sum, one) => sum + Math.max(0, Math.min(one.end, end) - Math.max(one.start, start)),
         0,
       );
-      return late > delayLimit ? [index] : [];
+      return late > stateTimes.delayLimit ? [index] : [];
     });
   }
 

@@ -6,7 +6,7 @@ import type { RefusalReason, StoredGap } from '../../../store/port.ts';
 import { type Interval, micros } from '../../../store/time.ts';
 import { departureOf, isEnrolled, type KnownLabeler } from '../../roster/known-labeler.ts';
 import { type DiscoverySource, discoverySources } from '../../shares/telemetry.ts';
-import { establishedAfter, trialPeriod, unreachableAfter } from '../../state/reading-state.ts';
+import { stateTimes } from '../../state/reading-state.ts';
 
 /** State of a labeler at the time when the store was read. */
 export interface ListedLabeler {
@@ -61,7 +61,9 @@ export function byPrecedence(
 }
 
 function isLongKnown({ provenance, firstAnswered, dated }: ListedLabeler, now: Micros): boolean {
-  return provenance.has('seeds') || (dated && firstAnswered !== null && now - firstAnswered >= establishedAfter);
+  return (
+    provenance.has('seeds') || (dated && firstAnswered !== null && now - firstAnswered >= stateTimes.establishedAfter)
+  );
 }
 
 /**
@@ -114,9 +116,9 @@ export function wasEnrolled(labeler: KnownLabeler, { start, end }: Interval): bo
 /** Returns the latest known time at which a labeler was enrolled, or null if the labeler was never contacted. */
 function departedSince({ resolutionStatus, tracker }: KnownLabeler): Micros | null {
   const { firstAsked, lastAnswered, failingSince, completeThrough } = tracker.tracked;
-  if (lastAnswered === null) return firstAsked === null ? null : micros(firstAsked + trialPeriod);
+  if (lastAnswered === null) return firstAsked === null ? null : micros(firstAsked + stateTimes.trialPeriod);
   const hasService = resolutionStatus === 'labeler' || resolutionStatus === 'bad_endpoint';
-  if (hasService && failingSince !== null) return micros(failingSince + unreachableAfter);
+  if (hasService && failingSince !== null) return micros(failingSince + stateTimes.unreachableAfter);
   return completeThrough ?? lastAnswered;
 }
 

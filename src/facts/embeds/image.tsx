@@ -360,13 +360,12 @@ function Peak({ layout: { peak }, chart, scale }: { layout: ChartLayout; chart: 
   if (peak === null) return null;
   const isLeft = peak.x < 0.7 * plotWidth;
   const [x, y] = [peak.x * scale, peak.y * scale];
+  const words = peakText(chart, peak.bin).map(({ text }) => text);
   return (
     <>
       <circle class="plot-peak" cx={tenths(x)} cy={tenths(y)} r="4" />
       <Text paint="plot-peak-text" x={isLeft ? x + 7 : x - 7} y={y - 5} anchor={isLeft ? 'start' : 'end'}>
-        {peakText(chart, peak.bin)
-          .map(({ text }) => text)
-          .join('')}
+        {words.join('')}
       </Text>
     </>
   );

@@ -5,7 +5,7 @@ import { wait } from '../../src/labels/clock/clock.ts';
 import { createIntake } from '../../src/labels/ingest/intake.ts';
 import { createInputMemory, type ReaderTime } from '../../src/labels/ingest/ports.ts';
 import { readSource, streamSession } from '../../src/labels/reading/read-source.ts';
-import type { Quirk } from '../../src/labels/shares/telemetry.ts';
+import type { quirks } from '../../src/labels/shares/telemetry.ts';
 import type { PriorityClass } from '../../src/labels/state/reading-state.ts';
 import type { Source } from '../../src/labels/state/source.ts';
 import { createStreamOpener } from '../../src/labels/stream/open-stream.ts';
@@ -54,7 +54,7 @@ export interface LabelReader {
   readonly gaps: StoredGap[];
   /** Gaps that the reader withdrew, in order. */
   readonly withdrawn: StoredGap[];
-  readonly quirks: Quirk[];
+  readonly quirks: (typeof quirks)[number][];
   /** Numbers of items without an outcome, one for each account that was not balanced. */
   readonly unbalanced: number[];
   readonly epoch: number;

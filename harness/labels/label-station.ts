@@ -6,13 +6,15 @@ import type { RecentOverview } from '../../src/artifact/overview.ts';
 import { type Micros, parseTimestamp } from '../../src/contract/timestamp.ts';
 import type { LabelsOptions, LabelsSettings } from '../../src/labels/assembly/options.ts';
 import { createLabels } from '../../src/labels/labels.ts';
-import { noTelemetry, type Quirk, type Telemetry, type Transport } from '../../src/labels/shares/telemetry.ts';
+import { noTelemetry, type quirks, type Telemetry, type Transport } from '../../src/labels/shares/telemetry.ts';
 import type { InstrumentRole } from '../../src/labels/standby/standby-store.ts';
 import type { Timings } from '../../src/labels/stream/open-stream.ts';
 import { silentLog } from '../../src/ops/log.ts';
 import { defaultMaxLogBytes, openSqliteWriter, type SqliteWriter } from '../../src/store/sqlite/write/writer.ts';
 import { micros } from '../../src/store/time.ts';
 import { until } from '../process/until.ts';
+
+type Quirk = (typeof quirks)[number];
 
 /** Shortened timings: the tests observe within seconds what takes minutes on the live network. */
 export const quickTimings: Timings = {

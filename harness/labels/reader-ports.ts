@@ -3,7 +3,7 @@ import { createInputMemory, type ReaderPorts, type ReaderTime } from '../../src/
 import { RefusedMemory } from '../../src/labels/ingest/refused-memory.ts';
 import { DailyCap } from '../../src/labels/shares/daily-cap.ts';
 import { Pace, SourceUsage } from '../../src/labels/shares/pace.ts';
-import { noTelemetry, type Quirk } from '../../src/labels/shares/telemetry.ts';
+import { noTelemetry, type quirks } from '../../src/labels/shares/telemetry.ts';
 import { FilledIn } from '../../src/labels/state/filled-in.ts';
 import { noPosition, type ReadPosition } from '../../src/labels/state/reading-events.ts';
 import { type PriorityClass, untracked } from '../../src/labels/state/reading-state.ts';
@@ -14,6 +14,8 @@ import { silentLog } from '../../src/ops/log.ts';
 import type { StoredGap } from '../../src/store/port.ts';
 import { day, micros } from '../../src/store/time.ts';
 import { quickTimings } from './label-station.ts';
+
+type Quirk = (typeof quirks)[number];
 
 type LabelQuery = ReaderPorts['query'];
 

@@ -13,7 +13,7 @@ import {
   signatureVerdicts,
   weatherFreshnessStates,
 } from '../../src/contract/vocabulary.ts';
-import { type HourBaseline, hourBaseline, readConditions } from '../../src/weather/publish/conditions.ts';
+import { hourBaseline, readConditions } from '../../src/weather/publish/conditions.ts';
 import { windowFlag, windowUs } from '../../src/weather/window/window.ts';
 import { explained, table } from './markdown.ts';
 import { weatherMethod } from './weather.ts';
@@ -36,7 +36,7 @@ function figure(state: string, pattern: RegExp): number {
   return value;
 }
 
-const usual: HourBaseline = {
+const usual: NonNullable<ReturnType<typeof hourBaseline>> = {
   support: 'supported',
   days: 30,
   p05: 80,

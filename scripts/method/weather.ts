@@ -7,7 +7,7 @@ import {
   weatherFreshnessStates,
 } from '../../src/contract/vocabulary.ts';
 import { failoverRule } from '../../src/weather/hosts/failover.ts';
-import { supportedDays, thresholds, turbulenceMinutes } from '../../src/weather/publish/conditions.ts';
+import { thresholds } from '../../src/weather/publish/conditions.ts';
 import {
   compactionHours,
   conditionTexts,
@@ -16,8 +16,8 @@ import {
 } from '../../src/weather/publish/summary.ts';
 import { silenceRule } from '../../src/weather/silence/silence.ts';
 import { bearable, interactions } from '../../src/weather/silence/usual.ts';
-import { eligibleUs, maxUncounted, minDays, minMinutes } from '../../src/weather/window/minute.ts';
-import { dayUs, windowSeconds, windowUs } from '../../src/weather/window/window.ts';
+import { minuteRule } from '../../src/weather/window/minute.ts';
+import { dayUs, windowUs } from '../../src/weather/window/window.ts';
 import { keptDays } from '../../src/weather/window/window-store.ts';
 import { explained, percent, several, table } from './markdown.ts';
 
@@ -32,14 +32,17 @@ const {
   severeWindows,
   stormWindows,
   turbulentWindows,
+  turbulenceMinutes,
+  supportedDays,
 } = thresholds;
+const windowSeconds = windowUs / 1_000_000;
 
 const row = (windows: number): string => `${several(windows, 'window')} in a row`;
 
 /** Rule of each condition. */
 const rules: Readonly<Record<ConditionState, string>> = {
   station_offline: `The newest comparable window ended more than ${several(offlineWindows, 'window')} ago, or there is none and nothing was observed recently.`,
-  unavailable: `There are fewer than ${minDays} comparable days; or no recent window is comparable, although some were observed in part; or silent collections make up more than ${percent(bearable)} of the interactions; or the level is below ${percent(lastingShare)} of p50 for ${row(lastingWindows)}; or a lull cannot be proven.`,
+  unavailable: `There are fewer than ${minuteRule.minDays} comparable days; or no recent window is comparable, although some were observed in part; or silent collections make up more than ${percent(bearable)} of the interactions; or the level is below ${percent(lastingShare)} of p50 for ${row(lastingWindows)}; or a lull cannot be proven.`,
   lull: `The level is below ${percent(lullShare)} of p05 for ${row(lullWindows)}. It is proven only if these windows were observed without a break and no connection began in the last ${several(settlingWindows, 'window')}.`,
   severe_storm: `The level is above p95 and at least ${severeTimes} times p50, and above p75 for ${row(severeWindows)}.`,
   storm: `The level is above p95, and above p75 for ${row(stormWindows)}.`,
@@ -64,7 +67,7 @@ const order: readonly ConditionState[] = [
 
 const confidenceRules: Readonly<Record<Confidence, string>> = {
   supported: `at least ${supportedDays} comparable days`,
-  thin: `${minDays} to ${supportedDays - 1} comparable days`,
+  thin: `${minuteRule.minDays} to ${supportedDays - 1} comparable days`,
   unsupported: 'no comparison was made: the condition is `unavailable` or `station_offline`',
 };
 
@@ -123,10 +126,10 @@ Each event is reduced to names of a fixed list, such as \`like.create\`; nothing
 The **level** is the rate of interactions per observed second in the newest comparable window. Interactions are ${listed(interactions)}: acts that
 refer to another post. Posts without a reply or quote, follows and blocks do not move the conditions.
 
-A window is **comparable** if at least ${eligibleUs / 1_000_000} of its ${windowSeconds} seconds were observed, at most ${percent(maxUncounted)} of its events came late or were unreadable,
+A window is **comparable** if at least ${minuteRule.eligibleUs / 1_000_000} of its ${windowSeconds} seconds were observed, at most ${percent(minuteRule.maxUncounted)} of its events came late or were unreadable,
 and it was read within ${compactionHours} hours, before hosts compact their history.
 
-The level is compared with the windows of the same UTC hour on the last ${keptDays} days. A day belongs to the history if at least ${minMinutes} windows of the
+The level is compared with the windows of the same UTC hour on the last ${keptDays} days. A day belongs to the history if at least ${minuteRule.minMinutes} windows of the
 hour are comparable. **p05**, **p50**, **p75** and **p95** are percentiles of these windows: 5, 50, 75 and 95 per cent of them were lower,
 interpolated linearly between two windows. The level is **uneven** if the coefficient of variation (standard deviation divided by mean) of the last ${several(turbulenceMinutes, 'window')} is
 above that of 95 per cent of such runs in the history.

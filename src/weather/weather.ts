@@ -1,4 +1,5 @@
-import { join } from 'node:path';
+import { readdir, unlink } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import { maxHours } from '../artifact/hours/hours.ts';
 import type { WeatherHours } from '../artifact/hours/weather-hours.ts';
 import { artifactNames } from '../artifact/write.ts';
@@ -12,7 +13,7 @@ import { makeFolder } from '../ops/errors.ts';
 import { errorFields, type Log } from '../ops/log.ts';
 import { createPublication, type ObservedHost } from './hosts/publication.ts';
 import { createHoursReader } from './publish/hours.ts';
-import { closedEnd, createPublisher, sweepTemporaries } from './publish/read-summary.ts';
+import { closedEnd, createPublisher } from './publish/read-summary.ts';
 import { type Dictionaries, fetchedDictionary, givenDictionary } from './stream/dictionary.ts';
 import { type Connect, maxFrameBytes } from './stream/reader.ts';
 import { runSessions } from './stream/session.ts';
@@ -294,4 +295,12 @@ class WeatherInstrument implements Weather {
     this.#reject(fault);
     this.#stopping.abort();
   }
+}
+
+/** Removes temporary files left by an earlier process that was killed during a write. */
+async function sweepTemporaries(path: string): Promise<void> {
+  const folder = dirname(path);
+  const prefix = `.${basename(path)}.`;
+  const left = (await readdir(folder)).filter((name) => name.startsWith(prefix) && name.endsWith('.tmp'));
+  await Promise.all(left.map((name) => unlink(join(folder, name))));
 }

@@ -11,7 +11,7 @@ import { dayOf, dayStart, micros } from '../../store/time.ts';
 import { type Clocks, wait } from '../clock/clock.ts';
 import { Purges } from '../operator/denials.ts';
 import { GapWriter } from '../publish/gap-writer.ts';
-import { defaultMaxEnrolled, type KnownLabeler, priorityInput } from '../roster/known-labeler.ts';
+import { enrolledLimits, type KnownLabeler, priorityInput } from '../roster/known-labeler.ts';
 import { labelerCollection } from '../roster/relay-list.ts';
 import { DailyCap } from '../shares/daily-cap.ts';
 import type { ShareKey } from '../shares/fair-queue.ts';
@@ -22,7 +22,13 @@ import { createVerifier, type Verifier } from '../signatures/verifier.ts';
 import { isPrivileged, priorityOf } from '../state/reading-state.ts';
 import { createStreamOpener, type OpenStream, type Timings } from '../stream/open-stream.ts';
 import type { LabelsOptions } from './options.ts';
-import { defaultMaxDailyBytes, type Preconditions, watchPreconditions } from './preconditions.ts';
+import { type Preconditions, watchPreconditions } from './preconditions.ts';
+
+/**
+ * Default maximum number of bytes that are added in a UTC day: about 28 times the 0.29 GB that the network typically
+ * adds in a day.
+ */
+const defaultMaxDailyBytes = 8_000_000_000;
 
 /** Parts of the instrument that exist before it observes: network clients, shares, signatures, clock, disk and purges. */
 export interface Foundation extends LabelsOptions {
@@ -319,7 +325,7 @@ const names = { total: 512, perDomain: 64 };
 /** Creates the clients, slots and resolvers of one instrument. Opens no connection. */
 export function createOutbound(options: OutboundOptions): Outbound {
   const { policy, plc, plcReplicas = [], userAgent, timings, clock } = options;
-  const { maxStreamsPerHost = 32, maxEnrolled = defaultMaxEnrolled } = options;
+  const { maxStreamsPerHost = 32, maxEnrolled = enrolledLimits.default } = options;
   const own = createNameResolver({ hostsFile: systemHostsFile });
   const strangers = createNameResolver({ hostsFile: null, ...names });
   const rateOf = (kind: keyof typeof perPoll): HostRate => ({

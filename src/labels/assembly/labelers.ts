@@ -13,7 +13,7 @@ import type { KnownLabeler } from '../roster/known-labeler.ts';
 import { LabelerMetadata } from '../roster/labeler-metadata.ts';
 import { Reachability } from '../roster/reachability.ts';
 import { Roster } from '../roster/roster.ts';
-import { followServices, type ServiceEvent } from '../roster/service-events.ts';
+import { type eventOf, followServices } from '../roster/service-events.ts';
 import { definitionShares } from '../shares/fair-queue.ts';
 import { GroupedCommits } from '../shares/grouped-commits.ts';
 import type { Foundation } from './foundation.ts';
@@ -197,7 +197,7 @@ export async function labelerEvents(
 ): Promise<ServiceEvents | null> {
   const { jetstream, userAgent } = settings;
   if (jetstream === null) return null;
-  const onEvent = (event: ServiceEvent): void => {
+  const onEvent = (event: NonNullable<ReturnType<typeof eventOf>>): void => {
     if (event.kind === 'service') roster.add(event.did, 'discovered', 'jetstream');
     // Even a new labeler needs this call, because the event may precede the document.
     roster.documentChanged(event.did);

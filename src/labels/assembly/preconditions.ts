@@ -5,7 +5,7 @@ import type { Log } from '../../ops/log.ts';
 import { storePaths } from '../../store/sqlite/base/files.ts';
 import { hour, micros } from '../../store/time.ts';
 import { type Clocks, wait, watchClock } from '../clock/clock.ts';
-import type { PreconditionCheck } from '../ingest/ports.ts';
+import type { AcceptanceOptions } from '../ingest/ports.ts';
 import type { Telemetry } from '../shares/telemetry.ts';
 
 /** Conditions outside the store for accepting pages: a clock that is not doubtful, and enough disk space. */
@@ -15,7 +15,7 @@ export interface Preconditions {
    * if any, and the reason to pause acceptance, if any: a doubtful clock, or too little free space at the last
    * `checkDisk`.
    */
-  look(): PreconditionCheck;
+  look(): ReturnType<AcceptanceOptions['checkPreconditions']>;
   /**
    * Number that changes when the clock is set or confirmed; labels that were judged before the change must be judged
    * again.
@@ -166,12 +166,6 @@ interface DiskBudget {
   /** Bytes that all sources together may add in a UTC day. */
   readonly dailyBytes: number;
 }
-
-/**
- * Default maximum number of bytes that are added in a UTC day: about 28 times the 0.29 GB that the network typically
- * adds in a day.
- */
-export const defaultMaxDailyBytes = 8_000_000_000;
 /**
  * Minimum of a derived budget, in bytes: more than three times a typical day. If the disk is too small for this budget,
  * the minimum free space limits acceptance.

@@ -2,7 +2,7 @@ import { expect, test, vi } from 'vitest';
 import { answered, asked } from '../../../harness/labels/reading-events.ts';
 import type { RosterRow } from '../../store/roster.ts';
 import { micros } from '../../store/time.ts';
-import { defaultMaxEnrolled, highestMaxEnrolled } from '../roster/known-labeler.ts';
+import { enrolledLimits } from '../roster/known-labeler.ts';
 import { maxKnown, Roster } from '../roster/roster.ts';
 import { type Acts, type Assembled, createActs, maintainStore } from './tasks.ts';
 
@@ -81,8 +81,8 @@ test('a heartbeat stores a full roster in commits of at most 500 rows, and lets 
 });
 
 test.each([
-  ['the default', defaultMaxEnrolled, undefined],
-  ['the highest', highestMaxEnrolled, highestMaxEnrolled],
+  ['the default', enrolledLimits.default, undefined],
+  ['the highest', enrolledLimits.highest, enrolledLimits.highest],
 ])(
   'with %s maximum, a stop stores every enrolled labeler and at most 1,000 other rows, and no position',
   async (_, maxEnrolled, setting) => {

@@ -10,7 +10,7 @@ import { domainsOfLabeler } from '../operator/deny-file.ts';
 import { createPublisher } from '../publish/publisher.ts';
 import { makeSourcesReport, type ReportedSource, writeSourcesReport } from '../publish/sources-report.ts';
 import { recordDepartures } from '../reading/source-runner.ts';
-import { defaultMaxEnrolled, type KnownLabeler, priorityInput } from '../roster/known-labeler.ts';
+import { enrolledLimits, type KnownLabeler, priorityInput } from '../roster/known-labeler.ts';
 import { listLabelers } from '../roster/relay-list.ts';
 import type { Roster } from '../roster/roster.ts';
 import type { SourceUsage } from '../shares/pace.ts';
@@ -88,7 +88,7 @@ export function createActs({ base, labelers, acceptance }: Assembled, stopping: 
       await gaps.flush();
       await writeHeartbeat(store, clock);
       await shares.keep();
-      const { maxEnrolled = defaultMaxEnrolled } = settings;
+      const { maxEnrolled = enrolledLimits.default } = settings;
       const maxFinalCommits = Math.ceil(maxEnrolled / maxRosterRows) + moreFinalCommits;
       const mayCommit = (commits: number): boolean => (final ? commits < maxFinalCommits : !stopping.aborted);
       if (!(await storeRoster(store, roster, mayCommit))) return;

@@ -155,10 +155,10 @@ export const pauseReasons = [
   'disk_low',
 ] as const;
 /** Reason for a pause of acceptance. */
-export type PauseReason = (typeof pauseReasons)[number];
+type PauseReason = (typeof pauseReasons)[number];
 
 /** Result of one check of the preconditions outside the store. */
-export interface PreconditionCheck {
+interface PreconditionCheck {
   readonly pause: PauseReason | null;
   /** Interval that the clock skipped or repeated since the last check, or null. */
   readonly gap: Interval | null;

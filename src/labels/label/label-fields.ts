@@ -156,7 +156,7 @@ export function parseAuthored(text: unknown): Micros | null {
 }
 
 /** A label as received in JSON or CBOR, with exactly the fields that were received. */
-export type RawLabel = Readonly<Record<string, unknown>>;
+type RawLabel = Readonly<Record<string, unknown>>;
 
 /** Result of separating a label from its signature. */
 type SignedLabel =

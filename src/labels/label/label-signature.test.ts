@@ -4,14 +4,10 @@ import { decode, encode, toBytes } from '@atcute/cbor';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type LabelKey, parseLabelKey } from '../../network/identity/did-document.ts';
-import {
-  createSignatureCheck,
-  libsecp256k1,
-  loadSecp256k1,
-  nativeSecp256k1,
-  wasmSecp256k1,
-} from '../signatures/verifier.ts';
-import { type RawLabel, separateSignature } from './label-fields.ts';
+import { createSignatureCheck, secp256k1 } from '../signatures/verifier.ts';
+import { separateSignature } from './label-fields.ts';
+
+type RawLabel = Parameters<typeof separateSignature>[0];
 
 interface Vector {
   name: string;
@@ -44,7 +40,7 @@ function didKey(text: string): LabelKey {
   return key;
 }
 
-const [native, wasm] = [nativeSecp256k1(), await wasmSecp256k1()];
+const [native, wasm] = [secp256k1.native(), await secp256k1.wasm()];
 
 /** Implementations of the signature check: libsecp256k1, and the check that is used before the library is loaded. */
 const checks: readonly (readonly [string, ReturnType<typeof createSignatureCheck>])[] = [
@@ -75,7 +71,7 @@ const signed = (() => {
 })();
 
 beforeAll(async () => {
-  await loadSecp256k1();
+  await secp256k1.load();
 });
 
 /** Returns the result of a check with both implementations; throws if the results differ. */
@@ -180,10 +176,10 @@ describe('a label', () => {
   });
 });
 
-it('libsecp256k1 returns the function that loadSecp256k1 has loaded', async () => {
-  const verify = await loadSecp256k1();
+it('libsecp256k1 is the function that was loaded', async () => {
+  const verify = await secp256k1.load();
   expect(verify).not.toBeNull();
-  expect(libsecp256k1()).toBe(verify);
+  expect(secp256k1.loaded()).toBe(verify);
 });
 
 it('libsecp256k1 is compiled for Linux on x64, and all its forms give the same verdict for any bytes', () => {

@@ -5,15 +5,16 @@ import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
   changeDenyFile,
-  type DenyEntry,
   DenyList,
+  denyLimits,
   denyPath,
   formatDenyList,
-  maxDenyEntries,
   parseDenyList,
   readDenyFile,
   requireDenyList,
 } from './deny-file.ts';
+
+type DenyEntry = DenyList['entries'][number];
 
 const did = 'did:plc:ar7c4by46qjdydhdevvrndac';
 const since = '2026-11-22T10:00:00.000Z';
@@ -56,7 +57,7 @@ describe('the file of denied labelers', () => {
   it('is unchanged and unlocked after a refused change', async () => {
     await changeDenyFile(folder, (list) => list.with(ofDid));
     const before = readFileSync(denyPath(folder), 'utf8');
-    const tooMany = Array.from({ length: maxDenyEntries + 1 }, (_, n) => ({
+    const tooMany = Array.from({ length: denyLimits.entries + 1 }, (_, n) => ({
       ...ofDomain,
       target: { kind: 'domain', domain: `attacker-${n}.example` } as const,
     }));

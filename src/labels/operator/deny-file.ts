@@ -86,9 +86,9 @@ export async function changeDenyFile(
   try {
     const before = await requireDenyList(storeFolder);
     const after = await change(before);
-    if (after.entries.length > maxDenyEntries) {
+    if (after.entries.length > denyLimits.entries) {
       throw new OperatorError(
-        `the list can have at most ${maxDenyEntries} entries; deny a domain instead of each of its labelers`,
+        `the list can have at most ${denyLimits.entries} entries; deny a domain instead of each of its labelers`,
       );
     }
     const text = formatDenyList(after);
@@ -127,7 +127,7 @@ export function parseDenyList(text: string): DenyList {
     throw new Error('the file is not JSON');
   }
   if (!isObject(value) || !Array.isArray(value.denied)) throw new Error('the file has no "denied" array');
-  if (value.denied.length > maxDenyEntries) throw new Error(`the file has more than ${maxDenyEntries} entries`);
+  if (value.denied.length > denyLimits.entries) throw new Error(`the file has more than ${denyLimits.entries} entries`);
   const entries = value.denied.map((entry: unknown, at) => parseEntry(entry, at + 1));
   const listed = new Set<string>();
   for (const [at, { target }] of entries.entries()) {
@@ -149,8 +149,8 @@ function parseEntry(value: unknown, number: number): DenyEntry {
   if (target.kind !== (did === undefined ? 'domain' : 'did') || targetText(target) !== named) {
     throw invalid(`${JSON.stringify(named.slice(0, 100))} must be spelled ${targetText(target)}`);
   }
-  if (reason !== null && (typeof reason !== 'string' || reason.length > maxDenyReasonLength)) {
-    throw invalid(`"reason" is not a string of at most ${maxDenyReasonLength} characters`);
+  if (reason !== null && (typeof reason !== 'string' || reason.length > denyLimits.reasonLength)) {
+    throw invalid(`"reason" is not a string of at most ${denyLimits.reasonLength} characters`);
   }
   if (!isInstant(since)) throw invalid('"since" is not an RFC 3339 time in UTC');
   if (purge !== null && (!isInstant(purge) || target.kind === 'domain'))
@@ -208,13 +208,16 @@ function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** Maximum number of entries of the list, which is read and matched as a whole. */
-export const maxDenyEntries = 10_000;
-/** Maximum length of a reason, in characters. */
-export const maxDenyReasonLength = 500;
+/** Limits of the deny file. */
+export const denyLimits = {
+  /** Maximum number of entries of the list, which is read and matched as a whole. */
+  entries: 10_000,
+  /** Maximum length of a reason, in characters. */
+  reasonLength: 500,
+};
 
 /** One decision of the operator. */
-export interface DenyEntry {
+interface DenyEntry {
   readonly target: DenyTarget;
   readonly reason: string | null;
   /** Time of the decision, RFC 3339. */

@@ -218,24 +218,3 @@ export interface Missed {
   /** End of the last gap that is included. */
   through: number;
 }
-
-/** Time in a window that the gaps of each source cover. */
-export class GappedTimes {
-  readonly bySource = new Map<string, Missed>();
-  readonly #window: Interval;
-
-  constructor(window: Interval) {
-    this.#window = window;
-  }
-
-  /** Adds a gap. Gaps must be added in the order of their starts. */
-  add({ source, start, end }: StoredGap): void {
-    const window = this.#window;
-    if (source === null || start >= window.end || end <= window.start) return;
-    const one = this.bySource.get(source) ?? { missed: 0, through: window.start };
-    const until = Math.min(end, window.end);
-    one.missed += Math.max(0, until - Math.max(start, one.through));
-    one.through = Math.max(one.through, until);
-    this.bySource.set(source, one);
-  }
-}

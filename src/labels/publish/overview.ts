@@ -6,15 +6,7 @@ import { type Purge, removalSentence, type SpaceRemoval, spaceRemovalSentence } 
 import { day, type Interval, micros } from '../../store/time.ts';
 import type { Counted } from '../repeats/repeats.ts';
 import { maxKnown } from '../roster/roster.ts';
-import {
-  coverageOf,
-  type EnrolledSource,
-  FinestGaps,
-  GappedTimes,
-  type Missed,
-  timestamp,
-  windowOf,
-} from './coverage.ts';
+import { coverageOf, type EnrolledSource, FinestGaps, type Missed, timestamp, windowOf } from './coverage.ts';
 import { Turns } from './turns.ts';
 
 type LabelerEvents = Counted['counts'][number];
@@ -382,4 +374,25 @@ function repeatsCaveat({ leftOut, labelers }: Pick<Counted, 'leftOut' | 'labeler
   const rows = `${leftOut} ${leftOut === 1 ? 'row' : 'rows'} of the window`;
   const whose = `${labelers} ${labelers === 1 ? 'labeler that changed its key' : 'labelers that changed their keys'}`;
   return `${rows}, from ${whose}, repeat known labels with a new date: they are stored, but not counted as new events.`;
+}
+
+/** Time in a window that the gaps of each source cover. */
+class GappedTimes {
+  readonly bySource = new Map<string, Missed>();
+  readonly #window: Interval;
+
+  constructor(window: Interval) {
+    this.#window = window;
+  }
+
+  /** Adds a gap. Gaps must be added in the order of their starts. */
+  add({ source, start, end }: StoredGap): void {
+    const window = this.#window;
+    if (source === null || start >= window.end || end <= window.start) return;
+    const one = this.bySource.get(source) ?? { missed: 0, through: window.start };
+    const until = Math.min(end, window.end);
+    one.missed += Math.max(0, until - Math.max(start, one.through));
+    one.through = Math.max(one.through, until);
+    this.bySource.set(source, one);
+  }
 }

@@ -12,9 +12,11 @@ import { CapReached } from '../shares/daily-cap.ts';
 import type { SourceFault } from '../state/reading-events.ts';
 import type { Source } from '../state/source.ts';
 import { maxWaitingBytes } from '../stream/frame-queue.ts';
-import type { StreamOwner } from '../stream/open-stream.ts';
+import type { OpenStream } from '../stream/open-stream.ts';
 import { recordCaughtUp, unread } from './catch-up.ts';
 import { authoredOf, pollRound, type RoundOutcome } from './poll-round.ts';
+
+type StreamOwner = Parameters<OpenStream>[0];
 
 /** Number of transient failures after which pages count as unusable while the stream is open. */
 const maxTransientFailures = 4;

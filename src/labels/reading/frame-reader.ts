@@ -6,7 +6,7 @@ import { itemsOf, type LabelFrame } from '../label/frames.ts';
 import { markOf, newRowsOf } from '../poll/last-row.ts';
 import type { LastFrame, SourceFault } from '../state/reading-events.ts';
 import { afterQuiet, isSettled, lastFrame, type Source, type StreamProgress } from '../state/source.ts';
-import { type FrameBatch, FrameQueue } from '../stream/frame-queue.ts';
+import { FrameQueue } from '../stream/frame-queue.ts';
 import { recordCaughtUp, unread, untilReadable } from './catch-up.ts';
 import type { Filled } from './fill-before.ts';
 import { Alignment, type HoleCloser } from './hole-closer.ts';
@@ -190,7 +190,7 @@ export class FrameReader {
   }
 
   /** Decodes frames once there is memory; the reserve suffices for a few frames. Returns no frame if reading ended. */
-  async #take(batch: FrameBatch): Promise<readonly LabelFrame[]> {
+  async #take(batch: NonNullable<ReturnType<FrameQueue['next']>>): Promise<readonly LabelFrame[]> {
     const memory = this.#decoded;
     if (memory.tryTake(batch.cost)) return this.#frames.take(batch);
     const few = this.#frames.next(reservedMemory) ?? batch;
@@ -384,7 +384,7 @@ export class FrameReader {
 }
 
 /** Outcome of an attempt to read a source by its stream. */
-export type SessionOutcome =
+type SessionOutcome =
   /**
    * The connection was read, and the stream can be resumed. `progress` is true if the connection delivered new labels.
    * `poll` is the failure of concurrent polls if the connection delivered no label.

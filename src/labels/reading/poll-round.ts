@@ -13,7 +13,9 @@ import { decimal, type LabelPage, type PageOptions, pageLimit } from '../poll/qu
 import type { PositionMove, SourceFault, UnplacedRow, Unread } from '../state/reading-events.ts';
 import { type Source, shouldCheckTail } from '../state/source.ts';
 import { recordReadingStart, untilReadable } from './catch-up.ts';
-import { type PageRequester, requestPage, rowAt } from './row-at.ts';
+import { requestPage, rowAt } from './row-at.ts';
+
+type PageRequester = Parameters<typeof requestPage>[0];
 
 /** Result of reading a source's pages to their end. */
 export type RoundOutcome =

@@ -7,12 +7,14 @@ import { CapReached } from '../shares/daily-cap.ts';
 import { connectFault, problemOf, type SourceFault, worseOf } from '../state/reading-events.ts';
 import { stateTimes } from '../state/reading-state.ts';
 import type { Source } from '../state/source.ts';
-import type { StreamEvents } from '../stream/open-stream.ts';
+import type { OpenStream } from '../stream/open-stream.ts';
 import { recordCaughtUp, unread, untilReadable } from './catch-up.ts';
 import { type Filled, fillBefore } from './fill-before.ts';
-import { FrameReader, type SessionOutcome } from './frame-reader.ts';
+import { FrameReader } from './frame-reader.ts';
 import { HoleCloser } from './hole-closer.ts';
 import { pollRound, type RoundOutcome } from './poll-round.ts';
+
+type SessionOutcome = Awaited<ReturnType<FrameReader['run']>>;
 
 /** Minimum wait between two connections to one source, in milliseconds, even after a connection without a failure. */
 const minWaitMs = 100;
@@ -267,7 +269,7 @@ async function opened(
 ): Promise<GuardedSocket> {
   // Frames may arrive before `openStream` resolves.
   let socket: GuardedSocket | null = null;
-  const events: StreamEvents = {
+  const events: Parameters<OpenStream>[2] = {
     partialMs: 30_000,
     onPartial: (bytes) => session.holdPartial(bytes),
     onFrame: (data) => {

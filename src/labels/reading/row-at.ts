@@ -6,7 +6,7 @@ import type { SourceFault } from '../state/reading-events.ts';
 import type { Source } from '../state/source.ts';
 
 /** Source and ports of a request for a page, and the signal that aborts it. */
-export interface PageRequester {
+interface PageRequester {
   readonly source: Source;
   readonly ports: Pick<ReaderPorts, 'query' | 'time' | 'report' | 'pace'>;
   readonly signal: AbortSignal;

@@ -5,9 +5,9 @@ import { errorFields } from '../../ops/log.ts';
 import { StoreError } from '../../store/errors.ts';
 import { ClockChanged } from '../ingest/acceptance.ts';
 import { note, type ReaderPorts } from '../ingest/ports.ts';
-import { defaultMaxEnrolled, type KnownLabeler, priorityInput } from '../roster/known-labeler.ts';
+import { enrolledLimits, type KnownLabeler, priorityInput } from '../roster/known-labeler.ts';
 import { Places } from '../roster/places.ts';
-import { newestRowOf, noPosition, type ReadingEvent, type ReadPosition } from '../state/reading-events.ts';
+import { type MarkedRow, noPosition, type ReadingEvent, type ReadPosition } from '../state/reading-events.ts';
 import { isPrivileged, priorityOf } from '../state/reading-state.ts';
 import { Source } from '../state/source.ts';
 import { readSource } from './read-source.ts';
@@ -51,7 +51,7 @@ export class SourceRunner {
     ports: ReaderPorts,
     signal: AbortSignal,
     failed: (error: unknown) => void,
-    maxReaders = defaultMaxEnrolled,
+    maxReaders = enrolledLimits.default,
   ) {
     this.#ports = ports;
     this.#signal = signal;
@@ -304,4 +304,14 @@ export async function recordDepartures(
     const absence = absenceOf(labeler, presence(labeler), time.clock());
     if (absence) await note(labeler.tracker, gaps, absence);
   }
+}
+
+/**
+ * Returns the newest row before a position, or null if no row is known. Labelers use one number for a row in streams and
+ * pages.
+ */
+function newestRowOf({ seq, seqTail, cursor, cursorTail }: ReadPosition): MarkedRow | null {
+  const ofPages = cursor === null || cursorTail === null ? null : { number: cursor, mark: cursorTail };
+  if (seq === null || seqTail === null) return ofPages;
+  return ofPages === null || seq >= ofPages.number ? { number: seq, mark: seqTail } : ofPages;
 }

@@ -8,10 +8,13 @@ import { isPrivileged, priorityOf, sourceStateOf, stateTimes, type TrackedState 
 import { Tracker } from '../state/step.ts';
 import { domainOf, isWeb } from './resolution-queue.ts';
 
-/** Default of the maximum number of enrolled labelers that are read at once. */
-export const defaultMaxEnrolled = 5_000;
-/** Highest maximum that was measured; see `docs/scale.md`. */
-export const highestMaxEnrolled = 10_000;
+/** Maximum number of sources that are read at once. */
+export const enrolledLimits = {
+  /** Default of the maximum number of enrolled labelers that are read at once. */
+  default: 5_000,
+  /** Highest maximum that was measured; see `docs/scale.md`. */
+  highest: 10_000,
+};
 
 /** All resolution statuses. */
 const resolutionStatuses = [

@@ -1,7 +1,7 @@
 import { registrableDomain } from '../../network/guard/host-rates.ts';
 
 /** A document that is to be resolved. */
-export interface DueResolution {
+interface DueResolution {
   readonly did: string;
   /** True if the document must be requested without the cache. */
   readonly fresh: boolean;

@@ -15,7 +15,6 @@ import {
   rowOf,
 } from './known-labeler.ts';
 import {
-  type DueResolution,
   domainOf,
   EventLookups,
   isWeb,
@@ -294,7 +293,10 @@ export class Roster {
     }
   }
 
-  async #resolve({ did, fresh, privileged }: DueResolution, signal: AbortSignal): Promise<void> {
+  async #resolve(
+    { did, fresh, privileged }: ReturnType<ResolutionQueue['take']>[number],
+    signal: AbortSignal,
+  ): Promise<void> {
     const { identities, clock, changed, retryMs, mayResolve = () => true } = this.#options;
     const labeler = this.#labelers.get(did);
     if (!labeler) return;

@@ -10,7 +10,7 @@ import { maxDefinitionsLength } from '../../store/roster.ts';
 import { labelerCollection } from './relay-list.ts';
 
 /** Labeler events of a Jetstream. */
-export type ServiceEvent =
+type ServiceEvent =
   /**
    * An account wrote a labeler record; `definitions` are its label definitions as JSON, or null if the record has no
    * definitions or the definitions exceed the limits.

@@ -5,8 +5,10 @@ import { setImmediate } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { Micros } from '../../contract/timestamp.ts';
 import type { EarlierLabelKey, LabelKey } from '../../network/identity/did-document.ts';
-import { parseAuthored, type RawLabel, separateSignature } from '../label/label-fields.ts';
+import { parseAuthored, separateSignature } from '../label/label-fields.ts';
 import { FairQueue, priorityWeights, type ShareKey } from '../shares/fair-queue.ts';
+
+type RawLabel = Parameters<typeof separateSignature>[0];
 
 /** Result of checking a label's signature. */
 type Verdict =
@@ -20,7 +22,7 @@ type Verdict =
   | 'unverified';
 
 /** Keys that are used to check the labels of one labeler. */
-export interface LabelerKeys {
+interface LabelerKeys {
   readonly current: readonly LabelKey[];
   /** Earlier keys in the order in which they are tried. A key is only tried for labels whose `cts` is in its period. */
   readonly earlier: readonly EarlierLabelKey[];
@@ -341,7 +343,7 @@ let loading: Promise<VerifySecp256k1 | null> | undefined;
 let loaded: VerifySecp256k1 | null = null;
 
 /** Loads the fastest form of the library. Resolves to null if the platform cannot load it. */
-export function loadSecp256k1(): Promise<VerifySecp256k1 | null> {
+function loadSecp256k1(): Promise<VerifySecp256k1 | null> {
   loading ??= load();
   return loading;
 }
@@ -350,10 +352,13 @@ export function loadSecp256k1(): Promise<VerifySecp256k1 | null> {
  * Returns the library, or null while it is not loaded. The first call starts to load the library; OpenSSL checks the
  * signatures until the library is loaded.
  */
-export function libsecp256k1(): VerifySecp256k1 | null {
+function libsecp256k1(): VerifySecp256k1 | null {
   if (loading === undefined) void loadSecp256k1();
   return loaded;
 }
+
+/** Forms of the library: the fastest, once it is loaded, and each by itself. */
+export const secp256k1 = { load: loadSecp256k1, loaded: libsecp256k1, native: nativeSecp256k1, wasm: wasmSecp256k1 };
 
 async function load(): Promise<VerifySecp256k1 | null> {
   loaded = nativeSecp256k1() ?? (await wasmSecp256k1());
@@ -361,7 +366,7 @@ async function load(): Promise<VerifySecp256k1 | null> {
 }
 
 /** Loads the native module; returns null if the package has none that this platform can load. */
-export function nativeSecp256k1(): VerifySecp256k1 | null {
+function nativeSecp256k1(): VerifySecp256k1 | null {
   const require = createRequire(import.meta.url);
   for (const folder of folders) {
     for (const file of files) {
@@ -382,7 +387,7 @@ export function nativeSecp256k1(): VerifySecp256k1 | null {
 }
 
 /** Loads the library as WebAssembly; resolves to null if the platform cannot load it. */
-export async function wasmSecp256k1(): Promise<VerifySecp256k1 | null> {
+async function wasmSecp256k1(): Promise<VerifySecp256k1 | null> {
   try {
     // Only this file of the package is imported, because its index would load and initialize all modules.
     const { instantiateSecp256k1 } = await import('@bitauth/libauth/build/lib/crypto/secp256k1.js');

@@ -21,11 +21,6 @@ export const filledInName = 'filled-in';
  * the next one, which is 5 % of half an hour.
  */
 export const shortDelay = 90 * second;
-/**
- * Time after an interruption of the whole instrument, in microseconds, in which the rows that waited in memory and in
- * connections are accepted.
- */
-export const settleTime = 2 * minute;
 /** Age in minutes after which a catch-up is forgotten. No published window includes older ones. */
 const keptMinutes = (31 * day) / minute;
 /** Age in minutes after which catch-ups are joined first if there are too many. No hours file includes older hours. */

@@ -306,16 +306,6 @@ export interface MarkedRow {
   readonly mark: string;
 }
 
-/**
- * Returns the newest row before a position, or null if no row is known. Labelers use one number for a row in streams and
- * pages.
- */
-export function newestRowOf({ seq, seqTail, cursor, cursorTail }: ReadPosition): MarkedRow | null {
-  const ofPages = cursor === null || cursorTail === null ? null : { number: cursor, mark: cursorTail };
-  if (seq === null || seqTail === null) return ofPages;
-  return ofPages === null || seq >= ofPages.number ? { number: seq, mark: seqTail } : ofPages;
-}
-
 /** Formats a position for the store. */
 export function writePosition({ seq, seqTail, cursor, cursorTail }: ReadPosition): string {
   return JSON.stringify([seq, seqTail, cursor, cursorTail]);

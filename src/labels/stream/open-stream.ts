@@ -20,13 +20,13 @@ interface StreamOpenerOptions {
 }
 
 /** Labeler whose stream is opened, and its share of the handshakes. */
-export interface StreamOwner {
+interface StreamOwner {
   readonly endpoint: string;
   readonly peer: Peer;
 }
 
 /** Callbacks of a stream's reader for its messages: see `SocketOptions`. */
-export type StreamEvents = Pick<SocketOptions, 'onFrame' | 'onRead' | 'onPartial' | 'partialMs'>;
+type StreamEvents = Pick<SocketOptions, 'onFrame' | 'onRead' | 'onPartial' | 'partialMs'>;
 
 /**
  * Function that opens the stream of a source, after a cursor if one is given, and live otherwise. Rejects with

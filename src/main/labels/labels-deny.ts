@@ -1,9 +1,8 @@
 import { formatMicros, formatTimestamp } from '../../contract/timestamp.ts';
 import {
   changeDenyFile,
-  type DenyEntry,
   DenyList,
-  maxDenyReasonLength,
+  denyLimits,
   parseDenyOperand,
   parseDenyTarget,
   requireDenyList,
@@ -25,8 +24,8 @@ export const deny: LabelsAction = async ({ store: url, state, reason }, print, o
     list(await requireDenyList(folder), print);
     return 0;
   }
-  if (reason !== null && reason.length > maxDenyReasonLength) {
-    throw new OperatorError(`--reason takes at most ${maxDenyReasonLength} characters`);
+  if (reason !== null && reason.length > denyLimits.reasonLength) {
+    throw new OperatorError(`--reason takes at most ${denyLimits.reasonLength} characters`);
   }
   const targets = operands.map(parseDenyOperand);
   const since = formatTimestamp(Date.now());
@@ -83,7 +82,7 @@ function list({ entries }: DenyList, print: (line: string) => void): void {
   for (const entry of entries) print(describe(entry));
 }
 
-function describe({ target, since, reason, purge }: DenyEntry): string {
+function describe({ target, since, reason, purge }: DenyList['entries'][number]): string {
   const removal = purge === null ? '' : `, removal of its rows requested ${purge}`;
   return `${targetText(target)} since ${since}${removal}${reason === null ? '' : `: ${oneLine(reason)}`}`;
 }

@@ -1,4 +1,4 @@
-import { defaultMaxEnrolled, highestMaxEnrolled } from '../../labels/roster/known-labeler.ts';
+import { enrolledLimits } from '../../labels/roster/known-labeler.ts';
 import { integer, list, optionalText, type Setting, text, toggle } from '../../ops/setting.ts';
 import { defaultData, serverSettings } from '../facts/facts-settings.ts';
 import { contactSetting, plcSetting } from '../shared-settings.ts';
@@ -49,8 +49,8 @@ export const labelsSettings = {
   maxLabelers: integer(
     'max-labelers',
     'N',
-    defaultMaxEnrolled,
-    { min: 1, max: highestMaxEnrolled },
+    enrolledLimits.default,
+    { min: 1, max: enrolledLimits.highest },
     'maximum number of labelers that are read at once; the others wait until a place is free',
   ),
   minFreeMegabytes: integer(

@@ -1,9 +1,13 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { type Claim, createSlots, type Release, type SlotLimits, type Slots } from './slots.ts';
+import { createSlots, type Slots } from './slots.ts';
+
+type Release = Exclude<Awaited<ReturnType<Slots['acquire']>>, string>;
+
+type Claim = Parameters<Slots['acquire']>[0];
 
 const signal = new AbortController().signal;
 
-function slotsOf(limits: Partial<SlotLimits>) {
+function slotsOf(limits: Partial<Parameters<typeof createSlots>[0]>) {
   const time = { ms: 0 };
   const slots = createSlots({ total: 4, perHost: 4, maxWaiting: 100, ...limits }, () => time.ms);
   return { slots, time };

@@ -7,7 +7,7 @@ import { systemCode } from '../../ops/errors.ts';
 import { threadCpuMs } from '../../ops/process.ts';
 
 /** Last phase that a request reached. */
-export type HttpPhase = 'dns' | 'connect' | 'tls' | 'answer';
+type HttpPhase = 'dns' | 'connect' | 'tls' | 'answer';
 
 /** Reason why a request has no usable response. */
 export type HttpFailure =

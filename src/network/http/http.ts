@@ -10,7 +10,7 @@ import {
   type Resolve,
 } from '../guard/address-policy.ts';
 import { type HostRate, HostRates, registrableDomain } from '../guard/host-rates.ts';
-import { type Claim, createSlots, type SlotLimits, type Slots } from '../guard/slots.ts';
+import { createSlots, type Slots } from '../guard/slots.ts';
 import {
   answerDate,
   decodeCharged,
@@ -23,6 +23,8 @@ import {
 } from './http-answer.ts';
 import { exchange } from './http-exchange.ts';
 
+type Claim = Parameters<Slots['acquire']>[0];
+
 type ParseOptions = Parameters<typeof readJson>[1];
 
 type HttpStatus = ReturnType<typeof readStatus>;
@@ -31,7 +33,7 @@ type HttpStatus = ReturnType<typeof readStatus>;
  * Settings of a client; all limits have defaults. The limits of `SlotLimits` apply to concurrent requests. Their
  * defaults are 4 requests to one host and port, 64 in total, and 4,096 waiting requests.
  */
-interface HttpClientOptions extends Partial<SlotLimits> {
+interface HttpClientOptions extends Partial<Parameters<typeof createSlots>[0]> {
   readonly policy: AddressPolicy;
   /** `User-Agent` of every request, with the contact of this service's operator if one is set. */
   readonly userAgent: string;

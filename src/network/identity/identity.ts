@@ -6,7 +6,6 @@ import type { HttpClient, JsonAnswer } from '../http/http.ts';
 import {
   type DidDocument,
   type EarlierLabelKey,
-  type InvalidDocument,
   isResolvableHandle,
   parseDidDocument,
   parseEarlierLabelKeys,
@@ -33,7 +32,10 @@ type FailedAnswer =
    * The status is 200, but the JSON is not the document of the DID. This proves nothing about the DID: a directory that
    * fails may respond so to every request.
    */
-  | { readonly kind: 'not_the_document'; readonly reason: InvalidDocument };
+  | {
+      readonly kind: 'not_the_document';
+      readonly reason: Extract<ReturnType<typeof parseDidDocument>, { kind: 'invalid' }>['reason'];
+    };
 
 /** Settings of an identity resolver; all times in milliseconds. */
 interface IdentityOptions {

@@ -90,7 +90,7 @@ export interface GuardedSocket {
 export const maxClosingBytes = 256 * 1024;
 
 /** Last phase that the connection reached while it opened, to attribute a failure. */
-export interface Phase {
+interface Phase {
   now: 'dns' | 'connect' | 'tls' | 'handshake';
   /** Transport of the connection, once opened. */
   socket?: Socket;

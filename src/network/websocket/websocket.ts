@@ -13,7 +13,9 @@ import {
   RefusedAddressError,
 } from '../guard/address-policy.ts';
 import { BodyBytes, maxErrorBytes, readStatus } from '../http/http-answer.ts';
-import { AttendedSocket, type GuardedSocket, type Phase, type SocketOptions } from './attended-socket.ts';
+import { AttendedSocket, type GuardedSocket, type SocketOptions } from './attended-socket.ts';
+
+type Phase = ConstructorParameters<typeof AttendedSocket>[2];
 
 export type { GuardedSocket, SocketOptions } from './attended-socket.ts';
 

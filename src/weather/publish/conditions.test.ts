@@ -1,7 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { windowFlag, windowUs } from '../window/window.ts';
-import { type HourBaseline, readConditions } from './conditions.ts';
+import { type hourBaseline, readConditions } from './conditions.ts';
+
+type HourBaseline = NonNullable<ReturnType<typeof hourBaseline>>;
 
 type ConditionMinute = Parameters<typeof readConditions>[0]['minutes'][number];
 

@@ -1,5 +1,5 @@
 import type { ConditionState, Confidence } from '../../contract/vocabulary.ts';
-import { minDays, minMinutes, percentile, variation } from '../window/minute.ts';
+import { minuteRule, percentile, variation } from '../window/minute.ts';
 import { windowFlag, windowUs } from '../window/window.ts';
 
 /** Thresholds of the conditions. The method page publishes them. */
@@ -24,8 +24,21 @@ export const thresholds = {
   severeWindows: 3,
   stormWindows: 2,
   turbulentWindows: 2,
+  /** Number of minutes over which unevenness is measured. */
+  turbulenceMinutes: 10,
+  /** Minimum number of days of history for a fully supported comparison. */
+  supportedDays: 20,
 } as const;
-const { offlineWindows, lastingShare, lastingWindows, settlingWindows, lullWindows, lullShare } = thresholds;
+const {
+  offlineWindows,
+  lastingShare,
+  lastingWindows,
+  settlingWindows,
+  lullWindows,
+  lullShare,
+  turbulenceMinutes,
+  supportedDays,
+} = thresholds;
 
 /** One minute of the stream, as input of the conditions. */
 interface ConditionMinute {
@@ -80,7 +93,7 @@ interface ConditionInput {
 export function readConditions(input: ConditionInput): ConditionReading {
   const { minutes, comparableDays, nowUs } = input;
   const days = comparableDays(minutes.at(-1)?.startUs ?? nowUs);
-  return { ...readState(input), shortOfDays: days < minDays ? days : null };
+  return { ...readState(input), shortOfDays: days < minuteRule.minDays ? days : null };
 }
 
 function readState({ minutes, baseline, nowUs }: ConditionInput): Omit<ConditionReading, 'shortOfDays'> {
@@ -158,13 +171,8 @@ function turbulence(recent: readonly ConditionMinute[]): number | null {
   return rates.length === turbulenceMinutes ? variation(rates) : null;
 }
 
-/** Number of minutes over which unevenness is measured. */
-export const turbulenceMinutes = 10;
-/** Minimum number of days of history for a fully supported comparison. */
-export const supportedDays = 20;
-
 /** Usual rates in one UTC hour of the day, in interactions per observed second. */
-export interface HourBaseline {
+interface HourBaseline {
   readonly support: 'thin' | 'supported';
   readonly days: number;
   readonly p05: number;
@@ -190,7 +198,7 @@ export function comparableDays(days: readonly (readonly number[])[]): number {
  */
 export function hourBaseline(days: readonly (readonly number[])[]): HourBaseline | null {
   const speaking = comparable(days);
-  if (speaking.length < minDays) return null;
+  if (speaking.length < minuteRule.minDays) return null;
   const rates = Float64Array.from(speaking.flat()).sort();
   const turbulences = Float64Array.from(speaking.flatMap(turbulencesOf)).sort();
   return {
@@ -206,7 +214,7 @@ export function hourBaseline(days: readonly (readonly number[])[]): HourBaseline
 }
 
 function comparable(days: readonly (readonly number[])[]): readonly (readonly number[])[] {
-  return days.filter((rates) => rates.length >= minMinutes);
+  return days.filter((rates) => rates.length >= minuteRule.minMinutes);
 }
 
 function turbulencesOf(rates: readonly number[]): number[] {

@@ -9,7 +9,7 @@ import { formatTimestamp } from '../../contract/timestamp.ts';
 import { type CollectionName, collectionNames, type Origin, type WeatherGapReason } from '../../contract/vocabulary.ts';
 import { uncountedSpans } from '../silence/silence.ts';
 import type { Endpoint } from '../window/endpoint.ts';
-import { hourUs, minDays, percentile } from '../window/minute.ts';
+import { hourUs, minuteRule, percentile } from '../window/minute.ts';
 import type { Silence } from '../window/silence-store.ts';
 import type { HourSums } from '../window/store-schema.ts';
 import { coverage, dayUs, type Interval, union, without } from '../window/window.ts';
@@ -252,7 +252,7 @@ function usualOf(rates: ReadonlyMap<number, number>, startUs: number): UsualRate
     const rate = rates.get(startUs - day * dayUs);
     if (rate !== undefined) earlier.push(rate);
   }
-  if (earlier.length < minDays) return null;
+  if (earlier.length < minuteRule.minDays) return null;
   const sorted = Float64Array.from(earlier).sort();
   return { low: percentile(sorted, 0.1), high: percentile(sorted, 0.9), days: earlier.length };
 }

@@ -1,5 +1,4 @@
-import { readdir, unlink } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { basename } from 'node:path';
 import type { WeatherHours } from '../../artifact/hours/weather-hours.ts';
 import type { WeatherSummary } from '../../artifact/weather-summary.ts';
 import { writeArtifact } from '../../artifact/write.ts';
@@ -11,10 +10,9 @@ import type { WeatherTelemetry } from '../stream/telemetry.ts';
 import type { Endpoint } from '../window/endpoint.ts';
 import { earlierDays, hourUs, isWithin, type Minute, minutes, spanBefore } from '../window/minute.ts';
 import type { Silence } from '../window/silence-store.ts';
-import { futureUs } from '../window/track.ts';
-import { dayUs, type Interval, union, windowStart, windowsPerDay, windowUs } from '../window/window.ts';
+import { dayUs, futureUs, type Interval, union, windowStart, windowsPerDay, windowUs } from '../window/window.ts';
 import type { WindowStore } from '../window/window-store.ts';
-import { comparableDays, type HourBaseline, hourBaseline, readConditions } from './conditions.ts';
+import { comparableDays, hourBaseline, readConditions } from './conditions.ts';
 import { summarise } from './summary.ts';
 
 /** Number of minutes that determine the conditions. */
@@ -126,7 +124,10 @@ function historyOf(
   series: number,
   shares: ReturnType<typeof interactionShares>,
 ): Pick<Parameters<typeof readConditions>[0], 'baseline' | 'comparableDays'> {
-  const known = new Map<number, { readonly days: number; readonly baseline: HourBaseline | null }>();
+  const known = new Map<
+    number,
+    { readonly days: number; readonly baseline: NonNullable<ReturnType<typeof hourBaseline>> | null }
+  >();
   const places = interactions.map((_, i) => i);
   const uncounted = uncountedSpans(store.countedSince(series));
   const of = (startUs: number) => {
@@ -247,12 +248,4 @@ export function createPublisher(options: PublisherOptions): Publisher {
       await writing;
     },
   };
-}
-
-/** Removes temporary files left by an earlier process that was killed during a write. */
-export async function sweepTemporaries(path: string): Promise<void> {
-  const folder = dirname(path);
-  const prefix = `.${basename(path)}.`;
-  const left = (await readdir(folder)).filter((name) => name.startsWith(prefix) && name.endsWith('.tmp'));
-  await Promise.all(left.map((name) => unlink(join(folder, name))));
 }

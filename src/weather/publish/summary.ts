@@ -9,13 +9,15 @@ import {
   type Wire,
 } from '../../contract/vocabulary.ts';
 import type { CollectionTime } from '../silence/silence.ts';
-import { type Minute, minDays } from '../window/minute.ts';
+import { type Minute, minuteRule } from '../window/minute.ts';
 import type { Silence } from '../window/silence-store.ts';
-import { type Interval, windowFlag, windowSeconds, windowUs } from '../window/window.ts';
+import { type Interval, windowFlag, windowUs } from '../window/window.ts';
 import type { readConditions } from './conditions.ts';
 
 type ConditionReading = ReturnType<typeof readConditions>;
 
+/** Width of a window, in seconds. */
+const windowSeconds = windowUs / 1_000_000;
 /** Age of the newest observation beyond which the summary is stale, in seconds: three windows. */
 export const maxAgeSeconds = 3 * windowSeconds;
 
@@ -84,7 +86,7 @@ export function summarise(input: SummaryInput): WeatherSummary {
     conditions: describeConditions(conditions),
     ...(conditions.shortOfDays === null
       ? {}
-      : { baseline: { observed_days: conditions.shortOfDays, required_days: minDays } }),
+      : { baseline: { observed_days: conditions.shortOfDays, required_days: minuteRule.minDays } }),
     total_events: {
       total: watched ? total : null,
       mean_rate_per_s: watched ? rounded(total / observedSeconds) : null,
@@ -329,7 +331,7 @@ function describeConditions({
   const baseline =
     shortOfDays === null
       ? ''
-      : ` A comparison needs ${minDays} earlier days of this hour: ${shortOfDays} of ${minDays} days observed.`;
+      : ` A comparison needs ${minuteRule.minDays} earlier days of this hour: ${shortOfDays} of ${minuteRule.minDays} days observed.`;
   return {
     state,
     label,

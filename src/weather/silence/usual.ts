@@ -1,18 +1,11 @@
 import { type CollectionName, collectionNames } from '../../contract/vocabulary.ts';
-import {
-  earlierDays,
-  hourUs,
-  isWithin,
-  type Minute,
-  minDays,
-  minMinutes,
-  percentile,
-  spanBefore,
-} from '../window/minute.ts';
+import { earlierDays, hourUs, isWithin, type Minute, minuteRule, percentile, spanBefore } from '../window/minute.ts';
 import type { Silence } from '../window/silence-store.ts';
 import { dayUs, windowsPerDay } from '../window/window.ts';
 import type { WindowStore } from '../window/window-store.ts';
-import { type CollectionTime, silenceRule, type Usual, type UsualCounts, uncountedSpans } from './silence.ts';
+import { type CollectionTime, silenceRule, type Usual, uncountedSpans } from './silence.ts';
+
+type UsualCounts = ReturnType<Usual['hour']>;
 
 /** Minimum number of windows with events that a day needs to be included when pauses are measured. */
 const minWindows = windowsPerDay / 2;
@@ -26,8 +19,8 @@ export function usualCounts(days: readonly (readonly Minute[])[], silences: read
     const silent = silences.filter((silence) => silence.collection === collection);
     const perDay = days
       .map((day) => day.filter((minute) => minute.eligible && !isWithin(minute, silent)))
-      .filter((day) => day.length >= minMinutes);
-    if (perDay.length < minDays) return [null, null] as const;
+      .filter((day) => day.length >= minuteRule.minMinutes);
+    if (perDay.length < minuteRule.minDays) return [null, null] as const;
     const counts = Float64Array.from(perDay.flat(), (minute) => minute.counts[place] ?? 0).sort();
     return [percentile(counts, 0.05), percentile(counts, 0.5)] as const;
   });
@@ -52,7 +45,7 @@ export function usualPause(
     longest.set(day, { windows: known.windows + 1, pause: Math.max(known.pause, pause) });
   }
   const days = [...longest.values()].filter(({ windows }) => windows >= minWindows);
-  if (days.length < minDays) return null;
+  if (days.length < minuteRule.minDays) return null;
   return Math.max(...days.map((day) => day.pause));
 }
 

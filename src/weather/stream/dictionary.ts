@@ -124,11 +124,6 @@ export function isZstdDictionary(bytes: Buffer): boolean {
   return bytes.length > 8 && bytes.readUInt32LE(0) === 0xec30a437;
 }
 
-/** Returns the id that a dictionary contains. */
-export function dictionaryNumber(dictionary: Buffer): number {
-  return dictionary.readUInt32LE(4);
-}
-
 /**
  * Returns a function that decodes the messages of a compressed stream. Binary messages are frames compressed with the
  * host's dictionary; text messages are uncompressed frames. A message is returned unchanged if it cannot be

@@ -4,10 +4,13 @@ import { type Backoff, type BackoffOptions, createBackoff } from '../../network/
 import { ConnectError, type GuardedSocket, type SocketOptions } from '../../network/websocket/websocket.ts';
 import type { Log } from '../../ops/log.ts';
 import type { Classifier, Notice } from '../classify/frame-facts.ts';
-import { describeHandshakeRefusal, type Endpoint, methodProtocol, subscribeUrl } from '../window/endpoint.ts';
+import { describeHandshakeRefusal, type Endpoint, subscribeUrl } from '../window/endpoint.ts';
 import type { Track } from '../window/track.ts';
-import { type Dictionaries, decompressor, dictionaryNumber } from './dictionary.ts';
+import { type Dictionaries, decompressor } from './dictionary.ts';
 import type { ReaderRole, WeatherTelemetry } from './telemetry.ts';
+
+/** Websocket subprotocol of `subscribeEvents`. */
+const methodProtocol = 'xrpc.v1.json';
 
 /** Maximum size of a frame before and after decompression, in bytes. */
 export const maxFrameBytes = Math.max(inputLimits.weatherFrame.bytes, inputLimits.eventFrame.bytes);
@@ -256,4 +259,9 @@ function createFeed({ clock, classifier }: ReaderContext, { track, read, silence
 
 function unchanged(data: Buffer): Buffer {
   return data;
+}
+
+/** Returns the id that a dictionary contains. */
+function dictionaryNumber(dictionary: Buffer): number {
+  return dictionary.readUInt32LE(4);
 }

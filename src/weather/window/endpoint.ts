@@ -9,8 +9,6 @@ const methodPath = '/xrpc/network.bsky.jetstream.subscribeEvents';
 const dictionaryPath = '/xrpc/network.bsky.jetstream.getZstdDictionary';
 /** Path of the legacy protocol. */
 const legacyPath = '/subscribe';
-/** Websocket subprotocol of `subscribeEvents`. */
-export const methodProtocol = 'xrpc.v1.json';
 
 /** An observed host and its protocol. The path of the URL determines the protocol. */
 export interface Endpoint {

@@ -1,14 +1,23 @@
 import type { CollectionName } from '../../contract/vocabulary.ts';
 import type { Silence } from './silence-store.ts';
 import type { WindowRow } from './store-schema.ts';
-import { coverage, dayUs, type Interval, lossFlags, union, windowFlag, windowUs } from './window.ts';
+import { coverage, dayUs, type Interval, union, windowFlag, windowUs } from './window.ts';
 import { keptDays, type WindowStore } from './window-store.ts';
 
-/** Minimum observed time of a minute that may be compared with others, in microseconds. */
-export const eligibleUs = 59_000_000;
+/** Flags of windows that may lack events that the host sent. */
+const lossFlags = windowFlag.lateOrRepeat | windowFlag.possibleLoss | windowFlag.malformed;
 
-/** Maximum share of uncounted events in a minute that may be compared with others. */
-export const maxUncounted = 0.01;
+/** Minimum of observed time by which a minute or an earlier day is compared. */
+export const minuteRule = {
+  /** Minimum observed time of a minute that may be compared with others, in microseconds. */
+  eligibleUs: 59_000_000,
+  /** Maximum share of uncounted events in a minute that may be compared with others. */
+  maxUncounted: 0.01,
+  /** Minimum number of days of history for a comparison. */
+  minDays: 7,
+  /** Minimum number of comparable minutes that a day needs in an hour to be included. */
+  minMinutes: 10,
+};
 
 /** One closed window of the history, observed or not. */
 export interface Minute {
@@ -63,9 +72,9 @@ export function minutes(
       counts,
       complete: observedUs === windowUs && (flags & lossFlags) === 0,
       eligible:
-        observedUs >= eligibleUs &&
+        observedUs >= minuteRule.eligibleUs &&
         (flags & windowFlag.compacted) === 0 &&
-        lateOrRepeat + malformed <= events * maxUncounted,
+        lateOrRepeat + malformed <= events * minuteRule.maxUncounted,
     };
   });
 }
@@ -74,10 +83,6 @@ const windowsPerHour = 60;
 
 /** Length of an hour, in microseconds. */
 export const hourUs = windowsPerHour * windowUs;
-/** Minimum number of days of history for a comparison. */
-export const minDays = 7;
-/** Minimum number of comparable minutes that a day needs in an hour to be included. */
-export const minMinutes = 10;
 
 /** Returns the span of stored days before an hour, in microseconds. */
 export function spanBefore(hour: number): Interval {

@@ -101,7 +101,7 @@ export function silenceStore(db: Database): SilenceStore {
 }
 
 /** Reason why a series is unreliable, and the start of its unreliable time, in microseconds. */
-export interface Trouble {
+interface Trouble {
   readonly reason: 'unobserved' | 'silent';
   readonly sinceUs: number;
 }

@@ -232,9 +232,6 @@ export interface HourSums {
   readonly counts: readonly number[];
 }
 
-/** Numbers that identify the readers of a series in the table `track`. */
-export const trackRoles = { live: 0, backfill: 1 } as const;
-
 /**
  * Cause of a failed write. `full`: there is no space now; committed data is intact, and a retry may succeed. `busy`:
  * another process holds the file. `damaged`: the file differs from what was written; the instrument must stop.

@@ -4,7 +4,7 @@ import { Standstill, StreamRate } from '../position/standstill.ts';
 import {
   countMetric,
   emptyDelta,
-  type Interval,
+  futureUs,
   ObservedSpans,
   type WindowDelta,
   windowFlag,
@@ -12,8 +12,6 @@ import {
   windowUs,
 } from './window.ts';
 
-/** Maximum time by which an event may be ahead of this machine's clock without being rejected, in microseconds. */
-export const futureUs = 60_000_000;
 /** Minimum delay at which an event counts as replayed from the host's history, in microseconds. */
 const replayedUs = 120_000_000;
 /** Maximum delay of an event at which a replay counts as having reached the present, in microseconds. */
@@ -50,7 +48,7 @@ export interface TrackGain {
   readonly position: Position | null;
   readonly windows: readonly WindowDelta[];
   /** Spans of the stream's clock in which the stream was provably observed, sorted and disjoint. */
-  readonly observed: readonly Interval[];
+  readonly observed: Readonly<ReturnType<ObservedSpans['take']>>;
   /** Unobserved time of the stream's clock, in microseconds. */
   readonly gapUs: number;
   /** Number of times that a wrong position was abandoned. */

@@ -15,10 +15,12 @@ import {
   type StoredBackfill,
   type StoredSeries,
   storeFault,
-  trackRoles,
   type WindowRow,
 } from './store-schema.ts';
 import { dayUs, type Interval, type WindowDelta } from './window.ts';
+
+/** Numbers that identify the readers of a series in the table `track`. */
+const trackRoles = { live: 0, backfill: 1 } as const;
 
 /** Name of the store's file in the data directory. */
 export const storeFile = 'weather.sqlite';

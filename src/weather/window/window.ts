@@ -3,10 +3,11 @@ import { metricNames } from '../classify/metric-names.ts';
 
 /** Width of a window: 60 s on the stream's clock, half open, aligned to the UTC minute. */
 export const windowUs = 60_000_000;
-/** Width of a window, in seconds. */
-export const windowSeconds = 60;
 /** Length of a day, in microseconds. */
 export const dayUs = 86_400_000_000;
+/** Maximum time by which an event may be ahead of this machine's clock without being rejected, in microseconds. */
+export const futureUs = 60_000_000;
+/** Number of windows of a day. */
 export const windowsPerDay = 1440;
 
 /** Returns the start of the window that contains `timeUs`. Both are in microseconds of the stream's clock. */
@@ -34,9 +35,6 @@ export const windowFlag = {
   /** The host omitted numbers between events of the window, because of hidden rows or loss. */
   leftOut: 64,
 } as const;
-
-/** Flags of windows that may lack events that the host sent. */
-export const lossFlags = windowFlag.lateOrRepeat | windowFlag.possibleLoss | windowFlag.malformed;
 
 /**
  * Counts of one window since the last commit. All values are numbers of a closed set of metrics, so they cannot contain

@@ -5,7 +5,7 @@ import { until } from '../../../harness/process/until.ts';
 import { createSim, type SimOptions } from '../../../sim/index.ts';
 import type { Labeler } from '../../../sim/labelers/labeler.ts';
 import { verdict } from '../../../sim/labelers/truth.ts';
-import type { Quirk } from '../../../src/labels/shares/telemetry.ts';
+import type { quirks } from '../../../src/labels/shares/telemetry.ts';
 import { micros } from '../../../src/store/time.ts';
 
 const stage = labelStage();
@@ -76,7 +76,7 @@ describe.each(software)('reading a labeler with %s', (kind) => {
 });
 
 describe.each(software)('the gap after an interruption of a labeler with %s', (kind) => {
-  test.each<[string, Quirk | null, (labeler: Labeler) => unknown]>([
+  test.each<[string, (typeof quirks)[number] | null, (labeler: Labeler) => unknown]>([
     [
       'a cursor in the future',
       'future_cursor',

@@ -15,7 +15,7 @@ import { silentGaps } from '../../../store/coverage-rule.ts';
 import { clip } from '../../../store/gaps.ts';
 import type { StoredGap } from '../../../store/port.ts';
 import { hour, type Interval, minute } from '../../../store/time.ts';
-import { intervalOf, joinedSpans, type MinuteSpan, settleTime } from '../../state/filled-in.ts';
+import { intervalOf, joinedSpans, type MinuteSpan } from '../../state/filled-in.ts';
 import { byPrecedence, type ListedLabeler, listedGaps, merged, unreadTime } from '../labelers/listed-labeler.ts';
 import { Turns } from '../turns.ts';
 import type { WindowReading } from '../window/window-reader.ts';
@@ -28,6 +28,12 @@ import {
   type LateTimes,
 } from './hour-counts.ts';
 import type { SourceHistory } from './source-history.ts';
+
+/**
+ * Time after an interruption of the whole instrument, in microseconds, in which the rows that waited in memory and in
+ * connections are accepted.
+ */
+const settleTime = 2 * minute;
 
 /** Input of the hours file. */
 interface HoursInputs {

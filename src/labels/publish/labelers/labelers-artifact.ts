@@ -7,7 +7,7 @@ import {
 } from '../../../artifact/labelers.ts';
 import { formatTimestamp, type Micros } from '../../../contract/timestamp.ts';
 import type { LabelerCounters } from '../../../store/labeler-counters.ts';
-import type { RefusalCount, StoredGap } from '../../../store/port.ts';
+import type { RefusalCount, RefusalReason, StoredGap } from '../../../store/port.ts';
 import { day, dayName, micros, minute } from '../../../store/time.ts';
 import type { Counted } from '../../repeats/repeats.ts';
 import type { KnownLabeler } from '../../roster/known-labeler.ts';
@@ -20,13 +20,18 @@ import { type DefinitionCache, type LabelerDefinitions, noDefinitions } from './
 import { LabelerMemory, labelerLine } from './labeler-line.ts';
 import {
   byPrecedence,
-  harmless,
   type ListedLabeler,
   listedLabeler,
   readShares,
   unreadTime,
   wasEnrolled,
 } from './listed-labeler.ts';
+
+/**
+ * Reasons that do not depend on the labeler: it may publish labels that are too old for this instrument, or that are not
+ * public.
+ */
+const harmless: ReadonlySet<RefusalReason> = new Set(['duplicate', 'pre_epoch', 'late', 'space_uri']);
 
 type ListingContext = Parameters<typeof listedLabeler>[1];
 

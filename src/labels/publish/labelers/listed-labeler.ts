@@ -2,11 +2,13 @@ import { maxLabelerGaps } from '../../../artifact/labelers.ts';
 import type { Micros } from '../../../contract/timestamp.ts';
 import type { GapReason, LabelerProblem, LabelerState, ReadingTransport } from '../../../contract/vocabulary.ts';
 import { coverageTolerance } from '../../../store/coverage-rule.ts';
-import type { RefusalReason, StoredGap } from '../../../store/port.ts';
+import type { StoredGap } from '../../../store/port.ts';
 import { type Interval, micros } from '../../../store/time.ts';
 import { departureOf, isEnrolled, type KnownLabeler } from '../../roster/known-labeler.ts';
-import { type DiscoverySource, discoverySources } from '../../shares/telemetry.ts';
+import { discoverySources } from '../../shares/telemetry.ts';
 import { stateTimes } from '../../state/reading-state.ts';
+
+type DiscoverySource = (typeof discoverySources)[number];
 
 /** State of a labeler at the time when the store was read. */
 export interface ListedLabeler {
@@ -65,12 +67,6 @@ function isLongKnown({ provenance, firstAnswered, dated }: ListedLabeler, now: M
     provenance.has('seeds') || (dated && firstAnswered !== null && now - firstAnswered >= stateTimes.establishedAfter)
   );
 }
-
-/**
- * Reasons that do not depend on the labeler: it may publish labels that are too old for this instrument, or that are not
- * public.
- */
-export const harmless: ReadonlySet<RefusalReason> = new Set(['duplicate', 'pre_epoch', 'late', 'space_uri']);
 
 /** Returns the listed properties of a labeler in the roster. */
 export function listedLabeler(labeler: KnownLabeler, context: ListingContext): ListedLabeler {
@@ -139,7 +135,7 @@ function problemOf(
 }
 
 /** Interval of the window in which a labeler was not read. */
-export interface UnreadGap extends Interval {
+interface UnreadGap extends Interval {
   readonly reason: GapReason;
 }
 

@@ -16,7 +16,7 @@ export interface DayCount {
 }
 
 /** Counts of an interval that is shorter than an hour or to which rows may still be added. */
-export interface EdgeCounts {
+interface EdgeCounts {
   readonly counts: readonly LabelerCount[];
   /** Hour of the day that contains the interval, or null if rows may still be added to the interval. */
   readonly hour: number | null;
@@ -101,7 +101,7 @@ interface RunCount {
 }
 
 /** Counts by labeler in consecutive hours of one day. */
-export type Run = ReadonlyMap<string, RunCount>;
+type Run = ReadonlyMap<string, RunCount>;
 
 const noRows: RunCount = { applied: 0, removed: 0, hours: 0 };
 
@@ -177,18 +177,4 @@ export function partsOf({ start, end }: Interval): DayPart[] {
     parts.push({ day, start: at, end: micros(Math.min(end, dayStart(day + 1))) });
   }
   return parts;
-}
-
-/** Pieces of a part of a day, from which its counts are summed. */
-export interface Pieces {
-  /** Settled intervals that contain no whole hour. */
-  readonly edges: readonly Interval[];
-  /** Settled whole hours, counted since 1970. Null if there are no such hours. */
-  readonly hours: { readonly from: number; readonly until: number } | null;
-  /** Interval to which rows may still be added, or null if the part is settled. */
-  readonly open: Interval | null;
-}
-
-export function nonEmpty(intervals: readonly Interval[]): Interval[] {
-  return intervals.filter(({ start, end }) => start < end);
 }

@@ -7,19 +7,22 @@ import type { Purge, SpaceRemoval } from '../../../store/removals.ts';
 import { day, hour, type Interval, micros, minute } from '../../../store/time.ts';
 import { type BurstsByLabeler, burstsByLabeler, type Counted } from '../../repeats/repeats.ts';
 import { type FilledInBySource, FilledInReader } from '../../state/filled-in.ts';
-import {
-  type DayCount,
-  type DayCounts,
-  type DayPart,
-  dayCounts,
-  type EdgeCounts,
-  HourRuns,
-  nonEmpty,
-  type Pieces,
-  partsOf,
-  type Run,
-} from './day-counts.ts';
+import { type DayCount, type DayCounts, type DayPart, dayCounts, HourRuns, partsOf } from './day-counts.ts';
 import { LastRows, type RowHours } from './last-rows.ts';
+
+type Run = Parameters<typeof dayCounts>[1];
+
+type EdgeCounts = Parameters<typeof dayCounts>[2][number];
+
+/** Pieces of a part of a day, from which its counts are summed. */
+interface Pieces {
+  /** Settled intervals that contain no whole hour. */
+  readonly edges: readonly Interval[];
+  /** Settled whole hours, counted since 1970. Null if there are no such hours. */
+  readonly hours: { readonly from: number; readonly until: number } | null;
+  /** Interval to which rows may still be added, or null if the part is settled. */
+  readonly open: Interval | null;
+}
 
 /** Store methods that are used to read a window. */
 type WindowStore = Pick<
@@ -383,4 +386,8 @@ function piecesOf({ start, end }: Interval, settledThrough: number): Pieces {
     { start: micros(until * hour), end: micros(settledEnd) },
   ]);
   return { edges, hours: { from, until }, open };
+}
+
+function nonEmpty(intervals: readonly Interval[]): Interval[] {
+  return intervals.filter(({ start, end }) => start < end);
 }

@@ -24,7 +24,7 @@ import { decodeRow, isLive, type RowRecord, recordColumns } from '../base/row.ts
 import { longLimits, type Queries, Session } from '../base/session.ts';
 import { labelerKinds } from '../count/counters.ts';
 import { assertReadable, partitionOf } from '../schema/migrate.ts';
-import { readRoster } from '../state/state.ts';
+import { readRoster } from '../state/labelers.ts';
 
 /** Number of connections: one each for reading rows, for other reads, and for the renewal of the lease. */
 const connections = 3;

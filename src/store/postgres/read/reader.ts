@@ -15,7 +15,8 @@ import { decodeRow, isLive, isRemoval, isStoredForm, type RowRecord, recordColum
 import { longLimits, type Queries, Session } from '../base/session.ts';
 import { delayOf, labelerKinds } from '../count/counters.ts';
 import { assertReadable, partitionOf } from '../schema/migrate.ts';
-import { coverageIn, gapsIn, readDefinitions, readKeys, readNote, readPurges, readRoster } from '../state/state.ts';
+import { labelerReads } from '../state/labelers.ts';
+import { coverageIn, gapsIn, readNote, readPurges } from '../state/state.ts';
 import { busyAccounts, tallyAccount } from './account-tally.ts';
 import {
   accountIntervals,
@@ -75,6 +76,7 @@ type Query = <T>(work: () => Promise<T>) => Promise<T>;
 function stateReads(query: Query, session: Session) {
   const read = <T>(work: (queries: Queries) => Promise<T>): Promise<T> => query(() => session.read(work));
   return {
+    ...labelerReads(read),
     epoch: () =>
       read(async (queries) => {
         const { generationId, startedAt } = await storeRow(queries);
@@ -95,9 +97,6 @@ function stateReads(query: Query, session: Session) {
     purges: () => read(readPurges),
     // There is nothing to report: only earlier versions of the embedded store accepted rows about spaces.
     spaceRemoval: () => query(() => Promise.resolve(null)),
-    roster: () => read(readRoster),
-    keys: (did) => read((queries) => readKeys(queries, did)),
-    definitions: (did) => read((queries) => readDefinitions(queries, did)),
     note: (name) => read((queries) => readNote(queries, name)),
   } satisfies Partial<StoreReader>;
 }

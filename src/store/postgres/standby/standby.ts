@@ -3,7 +3,6 @@ import { IdentitySet, type KnownIdentities } from '../../common/identity-set.ts'
 import { StoreError } from '../../errors.ts';
 import { identityOf } from '../../label.ts';
 import { duplicateHorizon } from '../../port.ts';
-import type { RefusedRows } from '../../refused-rows.ts';
 import type {
   StoreInspection,
   StoreProcesses,
@@ -20,7 +19,7 @@ import { codeOf } from '../base/sqlstates.ts';
 import { readIdentities } from '../read/queries.ts';
 import { readerOver } from '../read/reader.ts';
 import { assertReadable, partitionOf, storeVersion } from '../schema/migrate.ts';
-import { readDailyBytes, readDirectoryPosition, readPurges } from '../state/state.ts';
+import { instrumentReads, readPurges } from '../state/state.ts';
 import { openPostgresWriter, type PostgresWriterOptions, writerSession } from '../write/writer.ts';
 
 /**
@@ -70,12 +69,7 @@ function standbyOver(options: PostgresStandbyOptions, session: Session, place: S
   };
   return {
     ...readerOver(session, close),
-    refusedRows: () =>
-      session.read((queries) =>
-        queries.rows<RefusedRows>('SELECT source, bucket, rows FROM refused_rows ORDER BY 1, 2'),
-      ),
-    dailyBytes: (day) => session.read((queries) => readDailyBytes(queries, day)),
-    directoryPosition: (host) => session.read((queries) => readDirectoryPosition(queries, host)),
+    ...instrumentReads((work) => session.read(work)),
     follow: (stored = () => undefined) => followed.follow(stored),
     identityOf: (label) => identityOf(label).toString('latin1'),
     knows: (identity) => followed.has(identity),

@@ -4,26 +4,13 @@ import { DayWork } from '../../common/batch.ts';
 import type { KnownIdentities } from '../../common/identity-set.ts';
 import { StoreError } from '../../errors.ts';
 import type { StoreWriter } from '../../port.ts';
-import type { RefusedRows } from '../../refused-rows.ts';
 import { processName } from '../base/connect.ts';
 import { defaultLeaseMs, Lease, succession, successionVersion } from '../base/lease.ts';
 import type { PostgresPlace } from '../base/place.ts';
 import { type Limits, type Queries, Session } from '../base/session.ts';
 import { readerOver } from '../read/reader.ts';
 import { assertFinished, assertNotRetired, migrate, storeVersion } from '../schema/migrate.ts';
-import {
-  changeGaps,
-  dropRoster,
-  putDailyBytes,
-  putDefinitions,
-  putDirectoryPosition,
-  putKeys,
-  putNote,
-  putRoster,
-  readDailyBytes,
-  readDirectoryPosition,
-  requestPurge,
-} from '../state/state.ts';
+import { instrumentReads, stateChanges } from '../state/state.ts';
 import { maintainDays, purgeNextDay } from '../upkeep/maintenance.ts';
 import { Acceptance } from './acceptance.ts';
 
@@ -168,6 +155,7 @@ function writerOver({ session, lease, acceptance, marks, windowDays }: Writing):
   return {
     ...readerOver(session, () => Promise.resolve()),
     ...stateChanges(change),
+    ...instrumentReads(change),
     beat: (at) => change((queries) => writeBeat(queries, acceptance, at)),
     tokens: { own: lease.token, former: lease.former },
     append: (batch) => open(() => acceptance.append(batch)),
@@ -188,31 +176,6 @@ function writerOver({ session, lease, acceptance, marks, windowDays }: Writing):
 async function writeBeat(queries: Queries, acceptance: Acceptance, at: Micros): Promise<void> {
   await acceptance.assertKept(queries);
   await queries.run('UPDATE store SET heartbeat = greatest(heartbeat, $1)', [at]);
-}
-
-/** Creates the methods of the port that change small tables or read the state of the instrument. */
-function stateChanges(change: <T>(work: (queries: Queries) => Promise<T>) => Promise<T>) {
-  return {
-    recordGap: (gap) => change((queries) => changeGaps(queries, [{ kind: 'record', gap }])),
-    withdrawGap: (gap) => change((queries) => changeGaps(queries, [{ kind: 'withdraw', gap }])),
-    changeGaps: (changes) => change((queries) => changeGaps(queries, changes)),
-    refusedRows: () =>
-      change((queries) => queries.rows<RefusedRows>('SELECT source, bucket, rows FROM refused_rows ORDER BY 1, 2')),
-    dropRoster: (dids) => change((queries) => dropRoster(queries, dids)),
-    putRoster: (rows) => change((queries) => putRoster(queries, rows)),
-    putKeys: (keys) => change((queries) => putKeys(queries, keys)),
-    putDefinitions: (revisions, shares) => change((queries) => putDefinitions(queries, revisions, shares)),
-    dailyBytes: (day) => change((queries) => readDailyBytes(queries, day)),
-    putDailyBytes: (bytes) => change((queries) => putDailyBytes(queries, bytes)),
-    directoryPosition: (host) => change((queries) => readDirectoryPosition(queries, host)),
-    putDirectoryPosition: (position) => change((queries) => putDirectoryPosition(queries, position)),
-    putNote: (name, text) => change((queries) => putNote(queries, name, text)),
-    endReads: (revision) =>
-      change(async (queries) => {
-        await queries.run('UPDATE store SET revision = greatest(revision, $1) + 1', [revision]);
-      }),
-    requestPurge: (request) => change((queries) => requestPurge(queries, request)),
-  } satisfies Partial<StoreWriter>;
 }
 
 /** Interval between marks, in milliseconds. A standby derives from the marks how current its data is. */

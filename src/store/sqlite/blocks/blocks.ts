@@ -6,7 +6,6 @@ import {
   type Cell,
   CheckedGroups,
   Checksum,
-  checksum,
   type GroupPart,
   groupPartsOf,
   sumOf,
@@ -245,8 +244,7 @@ export const smallestKey: Key = ['', 0];
 
 /** Returns the checksum that binds the rows of a block to the block's position within the day. */
 function edgeOf(day: number, { part, index, first, next, rows, sum }: Block): Buffer {
-  checksum.add([day, part, index, ...first, ...(next ?? [null]), rows, sum]);
-  return checksum.take();
+  return sumOf([[day, part, index, ...first, ...(next ?? [null]), rows, sum]]);
 }
 
 /** Compares two keys in SQLite's order. Usable as a comparator for `Array.prototype.sort`. */

@@ -75,8 +75,7 @@ export class Checksum {
   }
 }
 
-/** Buffer for the checksums that are computed at once. */
-export const checksum = new Checksum();
+const checksum = new Checksum();
 
 /** Returns the checksum of rows, in the given order. */
 export function sumOf(rows: Iterable<readonly Cell[]>): Buffer {

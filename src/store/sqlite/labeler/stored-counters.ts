@@ -1,25 +1,71 @@
-import { signatureVerdicts } from '../../label.ts';
-import { maxCountedValueBytes } from '../../labeler-counters.ts';
+import { parseInstant } from '../../../contract/timestamp.ts';
+import { type SignatureVerdict, signatureVerdicts } from '../../label.ts';
+import { delayRangeOf, maxCountedValueBytes, maxCountedValues } from '../../labeler-counters.ts';
 import { dayStart } from '../../time.ts';
 import { type Sqlite, schemaVersion } from '../base/connection.ts';
 import type { DayForm } from '../base/files.ts';
-import type { NameOf, StoredRow } from '../base/row.ts';
+import { liveFlag, type NameOf, removalFlag, type StoredRow, verdictIn } from '../base/row.ts';
 import type { CheckedGroups } from '../blocks/group-sums.ts';
 import { type DayFile, labelersCountedFrom, metaNames } from '../schema/day-schema.ts';
-import {
-  addRow,
-  type CountedRow,
-  countedColumns,
-  countedRow,
-  countedStoredRow,
-  type DayCounters,
-  type Events,
-  emptyCounters,
-  isEmpty,
-  packCounters,
-  subtractRow,
-  unpackCounters,
-} from './day-counters.ts';
+import { type DayCounters, type Events, emptyCounters, isEmpty, packCounters, unpackCounters } from './day-counters.ts';
+
+/** Properties of a row that are counted. */
+interface CountedRow {
+  readonly value: number;
+  readonly isRemoval: boolean;
+  readonly verdict: SignatureVerdict;
+  /** Index of the row's delay range, or null if the row is not live or its `cts` is not a valid time. */
+  readonly delay: number | null;
+}
+
+/** Columns that `countedRow` requires, for use in SQL. */
+const countedColumns = 'id, val, flags, cts, cts_text';
+
+/** Returns the counted properties of a row, given as the columns in `countedColumns`. */
+export function countedRow(
+  id: number,
+  value: number,
+  flags: number,
+  cts: number | null,
+  text: string | null,
+): CountedRow {
+  return {
+    value,
+    isRemoval: (flags & removalFlag) !== 0,
+    verdict: verdictIn(flags),
+    delay: (flags & liveFlag) === 0 ? null : delayRange(id, cts, text),
+  };
+}
+
+/** Returns the counted properties of a stored row. */
+function countedStoredRow([id, , , value, , , flags, , cts, text]: StoredRow): CountedRow {
+  return countedRow(id, value, flags, cts, text);
+}
+
+function delayRange(id: number, cts: number | null, text: string | null): number | null {
+  const authored = cts === null ? parseInstant(text ?? '') : cts * 1000;
+  if (authored === null) return null;
+  return delayRangeOf(Math.max(0, Math.floor((id - authored) / 1000)));
+}
+
+/** Adds a row to the counters. A value whose text is too long gets no separate entry. */
+function addRow(counters: DayCounters, row: CountedRow, isLong: boolean): void {
+  const { values } = counters;
+  if (!isLong && values.size < maxCountedValues && !values.has(row.value)) values.set(row.value, [0, 0]);
+  changeBy(counters, row, 1);
+}
+
+/** Subtracts a row that was counted before. */
+function subtractRow(counters: DayCounters, row: CountedRow): void {
+  changeBy(counters, row, -1);
+}
+
+function changeBy({ verdicts, values, others, delays }: DayCounters, row: CountedRow, by: 1 | -1): void {
+  const { value, verdict, delay, isRemoval } = row;
+  verdicts.set(verdict, (verdicts.get(verdict) ?? 0) + by);
+  (values.get(value) ?? others)[isRemoval ? 1 : 0] += by;
+  if (delay !== null) delays.set(delay, (delays.get(delay) ?? 0) + by);
+}
 
 /** Reads the labeler counters of a day's file. */
 export class StoredLabelerCounters {

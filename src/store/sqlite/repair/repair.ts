@@ -43,7 +43,7 @@ import { recoverDays } from '../upkeep/maintenance.ts';
 import { hasChecksums, replaceDay } from '../upkeep/replace-day.ts';
 
 /** Result of repairing a day. */
-export interface RepairReport {
+interface RepairReport {
   /** Report of the day after the repair. It lists the problems that the repair could not correct. */
   readonly day: DayReport;
   /** Problems that were repaired. */
@@ -51,7 +51,7 @@ export interface RepairReport {
 }
 
 /** Options for repairing a store. */
-export interface RepairOptions {
+interface RepairOptions {
   readonly folder: string;
   readonly onFile?: OnFile;
   readonly faults?: Faults;
@@ -215,7 +215,7 @@ function sizeOf(folder: string): number {
 }
 
 /** Result of moving a store aside: the moved files and their new directory. */
-export interface SetAside {
+interface SetAside {
   readonly directory: string;
   /** Names of the moved files; day files have the prefix `days/`. */
   readonly moved: readonly string[];

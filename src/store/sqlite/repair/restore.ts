@@ -49,7 +49,7 @@ import { openSqliteWriter } from '../write/writer.ts';
 const originName = 'origin';
 
 /** Result of a restore. Lists no day and no gap if the call only completed an interrupted restore. */
-export interface Restored {
+interface Restored {
   readonly days: readonly DayReport[];
   /**
    * Days that the backup's state file lists, but whose files are missing in the backup. Each day is recorded as a
@@ -64,7 +64,7 @@ export interface Restored {
 }
 
 /** Options for a restore. */
-export interface RestoreOptions {
+interface RestoreOptions {
   readonly from: string;
   readonly folder: string;
   /** Current time of the acceptance clock, in microseconds. */

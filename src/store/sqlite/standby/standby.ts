@@ -27,7 +27,7 @@ import { openSqliteWriter, type SqliteWriterOptions } from '../write/writer.ts';
 const cacheBytes = 1024 * 1024;
 
 /** Options for a standby: the options of a writer, with a clock instead of the current time. */
-export interface SqliteStandbyOptions extends Omit<SqliteWriterOptions, 'at' | 'known'> {
+interface SqliteStandbyOptions extends Omit<SqliteWriterOptions, 'at' | 'known'> {
   readonly clock: () => SqliteWriterOptions['at'];
   /** Sends a signal to a process; absent for `process.kill`. Tests replace it. */
   readonly signal?: (pid: number, signal: 'SIGKILL') => void;

@@ -2,8 +2,7 @@ import { dayStart, minute } from '../../time.ts';
 import { type Faults, openWritable, pageBytes, type Sqlite, setPragma, storeError } from '../base/connection.ts';
 import { removalFlag, type SubjectKey, subjectName } from '../base/row.ts';
 import { openDaySubtraction } from '../hot/hot-counts.ts';
-import { countedRow } from '../labeler/day-counters.ts';
-import { labelerCounterSubtraction } from '../labeler/stored-counters.ts';
+import { countedRow, labelerCounterSubtraction } from '../labeler/stored-counters.ts';
 import { aboutSpaceSql, assertLogRoom, metaNames, targetSql } from '../schema/day-schema.ts';
 
 /**

@@ -27,9 +27,8 @@
 import type { Micros } from '../contract/timestamp.ts';
 import type { GapReason, TargetKind } from '../contract/vocabulary.ts';
 import type { AccountTally, LabelerCount } from './account-counts.ts';
-import type { ReceivedLabel, SignatureVerdict } from './label.ts';
+import type { ReceivedLabel, RefusedRows, RefusedRowsChange, SignatureVerdict } from './label.ts';
 import type { LabelerCounterReader } from './labeler-counters.ts';
-import type { RefusedRows, RefusedRowsChange } from './refused-rows.ts';
 import type { PurgeWriter, RemovalReader } from './removals.ts';
 import type { DailyBytes, DefinitionShares, Definitions, DirectoryPosition, LabelerKey, RosterRow } from './roster.ts';
 import type { Interval } from './time.ts';

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { maxRefusedRowsLength } from '../../store/refused-rows.ts';
+import { maxRefusedRowsLength } from '../../store/label.ts';
 import { RefusedMemory } from './refused-memory.ts';
 
 type Delivery = Parameters<RefusedMemory['take']>[2];

@@ -3,7 +3,7 @@ import {
   type RefusedRows,
   type RefusedRowsChange,
   refusedRowBuckets,
-} from '../../store/refused-rows.ts';
+} from '../../store/label.ts';
 import type { Transport } from '../shares/telemetry.ts';
 import type { AdmissionReason } from './admission.ts';
 

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { RefusedRows } from '../../store/refused-rows.ts';
+import type { RefusedRows } from '../../store/label.ts';
 import { RefusedMemory } from './refused-memory.ts';
 
 const now = 490_000 * 3_600_000_000;

@@ -1,7 +1,6 @@
 import type { Micros } from '../../contract/timestamp.ts';
-import { labelBytes } from '../../store/label.ts';
+import { labelBytes, type RefusedRowsChange } from '../../store/label.ts';
 import { type Batch, maxBatchRows, type Refusal, type StoreWriter } from '../../store/port.ts';
-import type { RefusedRowsChange } from '../../store/refused-rows.ts';
 import type { Purge } from '../../store/removals.ts';
 import type { DefinitionShares, Definitions } from '../../store/roster.ts';
 import { micros, second } from '../../store/time.ts';

@@ -1,6 +1,13 @@
 import type { Micros } from '../../contract/timestamp.ts';
 import { StoreError } from '../errors.ts';
-import { identityText, labelBytes, unfit } from '../label.ts';
+import {
+  identityText,
+  labelBytes,
+  maxRefusedRowsLength,
+  type RefusedRowsChange,
+  refusedRowBuckets,
+  unfit,
+} from '../label.ts';
 import {
   type Batch,
   maxBatchBytes,
@@ -10,7 +17,6 @@ import {
   type NewObservation,
   type RefusalReason,
 } from '../port.ts';
-import { maxRefusedRowsLength, type RefusedRowsChange, refusedRowBuckets } from '../refused-rows.ts';
 import { dayOf, dayStart, micros } from '../time.ts';
 import type { IdentitySet } from './identity-set.ts';
 

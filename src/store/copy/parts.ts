@@ -1,6 +1,6 @@
 import type { Micros } from '../../contract/timestamp.ts';
+import type { RefusedRows } from '../label.ts';
 import type { Epoch, NewObservation, Position, RefusalReason, StoredGap } from '../port.ts';
-import type { RefusedRows } from '../refused-rows.ts';
 import type { Definitions, DirectoryPosition, LabelerKey, RosterRow } from '../roster.ts';
 
 /**

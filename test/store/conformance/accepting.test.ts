@@ -11,8 +11,8 @@ import {
   problems,
   useStore,
 } from '../../../harness/conformance/suite.ts';
+import { maxRefusedRowsLength } from '../../../src/store/label.ts';
 import { maxBatchRows } from '../../../src/store/port.ts';
-import { maxRefusedRowsLength } from '../../../src/store/refused-rows.ts';
 import { day, dayStart, hour, micros, minute, second } from '../../../src/store/time.ts';
 
 const [alice = '', bob = ''] = subjects;

@@ -4,7 +4,7 @@ import { hostname } from 'node:os';
 import pg from 'pg';
 import { OperatorError } from '../../../ops/errors.ts';
 import { StoreError } from '../../errors.ts';
-import { describePlace, type PostgresHost, type PostgresPlace, readPassword, type SessionKind } from './place.ts';
+import { describePlace, type PostgresHost, type PostgresPlace, type SessionKind } from './place.ts';
 import { isKept, isLate, LostConnection, reasonOf, repeated, stateOf, storeError, type Wait } from './sqlstates.ts';
 import { decodeText } from './value.ts';
 
@@ -371,3 +371,16 @@ export function applicationOf(holder: string): string {
 export const writerBackends = `(SELECT array_agg(pid)::text FROM pg_stat_activity
   WHERE datname = current_database()
   AND (application_name = right('almanac ' || store.holder, ${maxApplication}) OR pid = ANY($1::int[])))`;
+
+/**
+ * Returns the password in the place's password file, or undefined if no file is given. Throws `OperatorError` if the
+ * file is unreadable.
+ */
+function readPassword({ passwordFile }: PostgresPlace): string | undefined {
+  if (passwordFile === null) return undefined;
+  try {
+    return readFileSync(passwordFile, 'utf8').replace(/\r?\n$/, '');
+  } catch {
+    throw new OperatorError(`cannot read the password file ${passwordFile}`);
+  }
+}

@@ -1,6 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { StoreError } from '../../errors.ts';
-import type { StoreProcess, StoreProcesses } from '../../standby/standby.ts';
 import type { Limits, Queries, Session } from './session.ts';
 
 /** Default time without a renewal after which another process may take a writer's lease, in milliseconds. */
@@ -249,44 +248,4 @@ export class StandbyPlace {
     // Ignore errors: without a connection the registration expires by itself.
     await this.#session.write((queries) => queries.run(sql, [this.number])).catch(() => undefined);
   }
-}
-
-interface ProcessesRow {
-  readonly writing: boolean;
-  readonly token: number;
-  readonly holder: string | null;
-  readonly renewed: string;
-  readonly ready: boolean;
-  readonly standing: boolean;
-  readonly standby: number;
-  readonly standbyHolder: string | null;
-  readonly standbyReady: boolean;
-  readonly standbyExpires: string;
-}
-
-/** Returns the writer and the standby; each is null if no process holds an unexpired lease or registration. */
-export async function processesIn(queries: Queries): Promise<StoreProcesses> {
-  const [row] = await queries.rows<ProcessesRow>(
-    `SELECT expires_at > clock_timestamp() AS writing, token, holder, renewed_at::text AS renewed,
-     coalesce(writer_ready = token, false) AS ready, standby_expires_at > clock_timestamp() AS standing, standby,
-     standby_holder AS "standbyHolder", standby_ready AS "standbyReady", standby_expires_at::text AS "standbyExpires"
-     FROM store, succession`,
-  );
-  if (!row) throw new StoreError('damaged', 'the table "store" has no row');
-  const processOf = (token: number, ready: boolean, holder: string | null, beat: string): StoreProcess => ({
-    ...{ token: String(token), state: ready ? 'ready' : 'opening', pid: null, name: holder ?? 'unknown', beat },
-  });
-  return {
-    writer: row.writing ? processOf(row.token, row.ready, row.holder, row.renewed) : null,
-    standby: row.standing ? processOf(row.standby, row.standbyReady, row.standbyHolder, row.standbyExpires) : null,
-  };
-}
-
-/**
- * Asks the writer with the given token to stop. The writer checks for such requests whenever it renews its lease.
- * Returns false if another process has become the writer.
- */
-export async function askToStop(session: Session, token: string): Promise<boolean> {
-  const sql = 'UPDATE succession SET hand_over = $1 WHERE (SELECT token FROM store) = $1';
-  return (await session.write((queries) => queries.run(sql, [Number(token)]))) > 0;
 }

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { isIPv4 } from 'node:net';
 import { OperatorError } from '../../../ops/errors.ts';
 
@@ -99,19 +98,6 @@ export function parsePostgresUrl(url: string): PostgresPlace {
 /** Describes the store for messages, without its password. */
 export function describePlace({ hosts, database, schema }: PostgresPlace): string {
   return `${hosts.map(({ host, port }) => `${host}:${port}`).join(',')}/${database}, schema ${schema}`;
-}
-
-/**
- * Returns the password in the place's password file, or undefined if no file is given. Throws `OperatorError` if the
- * file is unreadable.
- */
-export function readPassword({ passwordFile }: PostgresPlace): string | undefined {
-  if (passwordFile === null) return undefined;
-  try {
-    return readFileSync(passwordFile, 'utf8').replace(/\r?\n$/, '');
-  } catch {
-    throw new OperatorError(`cannot read the password file ${passwordFile}`);
-  }
 }
 
 function hostsOf(authority: string, options: URLSearchParams): PostgresHost[] {

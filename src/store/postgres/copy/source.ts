@@ -14,8 +14,8 @@ import type {
   TimeCount,
 } from '../../copy/parts.ts';
 import { movedNote, StoreError } from '../../errors.ts';
+import type { RefusedRows } from '../../label.ts';
 import type { Position, RefusalReason } from '../../port.ts';
-import type { RefusedRows } from '../../refused-rows.ts';
 import type { Definitions, DirectoryPosition, LabelerKey } from '../../roster.ts';
 import { dayName, dayStart, hour, minute } from '../../time.ts';
 import { defaultLeaseMs, Lease } from '../base/lease.ts';

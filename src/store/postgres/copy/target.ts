@@ -17,7 +17,7 @@ import { encodeRow } from '../base/row.ts';
 import { longLimits, type Queries, Session } from '../base/session.ts';
 import type { Scalar } from '../base/value.ts';
 import { labelerKinds, NamedValues } from '../count/counters.ts';
-import { copyDayTable, copyTable, isUnfinishedCopy, migrate, partitionOf, storeVersion } from '../schema/migrate.ts';
+import { copyTable, isUnfinishedCopy, migrate, partitionOf, storeVersion } from '../schema/migrate.ts';
 import { putRoster } from '../state/labelers.ts';
 import { countLabelers, insertRows, SourceNumbers } from '../write/commit.ts';
 import { bounds, readDayCounts, tableRows } from './source.ts';
@@ -337,3 +337,6 @@ async function insertAll(
     );
   }
 }
+
+/** Table with the copy progress of each day. */
+const copyDayTable = 'store_copy_day';

@@ -3,9 +3,9 @@ import {
   type AccountTally,
   type DayCounts,
   type EventCount,
+  GroupSums,
   maxTallyValues,
 } from '../../account-counts.ts';
-import { GroupSums } from '../../common/group-sums.ts';
 import { StoreError } from '../../errors.ts';
 import type { AccountFilter, StoreReader } from '../../port.ts';
 import { day as dayLength, dayOf, dayStart, micros } from '../../time.ts';

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { OperatorError } from '../../../ops/errors.ts';
 import { assertNotMoved, movedNote, StoreError, unfinishedCopy } from '../../errors.ts';
-import { dayName, dayStart } from '../../time.ts';
+import { dayName } from '../../time.ts';
 import type { PostgresPlace } from '../base/place.ts';
 import { longLimits, type Queries, Session } from '../base/session.ts';
 import { codeOf } from '../base/sqlstates.ts';
@@ -127,8 +127,6 @@ function randomSeed(): string {
  * Until then the table `store` has no row.
  */
 export const copyTable = 'store_copy';
-/** Table with the copy progress of each day. */
-export const copyDayTable = 'store_copy_day';
 
 /** Returns true if the schema contains an unfinished copy. */
 export async function isUnfinishedCopy(queries: Queries): Promise<boolean> {
@@ -243,15 +241,4 @@ async function assertUsable(queries: Queries, schema: string, writer: string): P
 /** Returns the name of the table with the rows of a day. */
 export function partitionOf(day: number): string {
   return `observation_${dayName(day).replaceAll('-', '_')}`;
-}
-
-/**
- * Adds the table of a day. Creates the table first and then attaches it, because attaching does not wait for readers,
- * whereas creating a table as a partition does.
- */
-export async function addPartition(queries: Queries, day: number): Promise<void> {
-  const name = partitionOf(day);
-  await queries.run(`CREATE TABLE ${name} (LIKE observation INCLUDING ALL)`);
-  const bounds = `FROM (${dayStart(day)}) TO (${dayStart(day + 1)})`;
-  await queries.run(`ALTER TABLE observation ATTACH PARTITION ${name} FOR VALUES ${bounds}`);
 }

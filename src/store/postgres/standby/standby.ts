@@ -5,6 +5,7 @@ import { identityOf } from '../../label.ts';
 import { duplicateHorizon } from '../../port.ts';
 import type {
   StoreInspection,
+  StoreProcess,
   StoreProcesses,
   StoreStandby,
   WriterEnd,
@@ -12,7 +13,7 @@ import type {
 } from '../../standby/standby.ts';
 import { dayName } from '../../time.ts';
 import { processName, writerBackends } from '../base/connect.ts';
-import { askToStop, defaultLeaseMs, processesIn, StandbyPlace, successionVersion } from '../base/lease.ts';
+import { defaultLeaseMs, StandbyPlace, successionVersion } from '../base/lease.ts';
 import type { PostgresPlace } from '../base/place.ts';
 import { type Limits, longLimits, type Queries, Session } from '../base/session.ts';
 import { codeOf } from '../base/sqlstates.ts';
@@ -294,4 +295,44 @@ async function inSession<T>(place: PostgresPlace, work: (session: Session) => Pr
   } finally {
     await session.close();
   }
+}
+
+interface ProcessesRow {
+  readonly writing: boolean;
+  readonly token: number;
+  readonly holder: string | null;
+  readonly renewed: string;
+  readonly ready: boolean;
+  readonly standing: boolean;
+  readonly standby: number;
+  readonly standbyHolder: string | null;
+  readonly standbyReady: boolean;
+  readonly standbyExpires: string;
+}
+
+/** Returns the writer and the standby; each is null if no process holds an unexpired lease or registration. */
+async function processesIn(queries: Queries): Promise<StoreProcesses> {
+  const [row] = await queries.rows<ProcessesRow>(
+    `SELECT expires_at > clock_timestamp() AS writing, token, holder, renewed_at::text AS renewed,
+     coalesce(writer_ready = token, false) AS ready, standby_expires_at > clock_timestamp() AS standing, standby,
+     standby_holder AS "standbyHolder", standby_ready AS "standbyReady", standby_expires_at::text AS "standbyExpires"
+     FROM store, succession`,
+  );
+  if (!row) throw new StoreError('damaged', 'the table "store" has no row');
+  const processOf = (token: number, ready: boolean, holder: string | null, beat: string): StoreProcess => ({
+    ...{ token: String(token), state: ready ? 'ready' : 'opening', pid: null, name: holder ?? 'unknown', beat },
+  });
+  return {
+    writer: row.writing ? processOf(row.token, row.ready, row.holder, row.renewed) : null,
+    standby: row.standing ? processOf(row.standby, row.standbyReady, row.standbyHolder, row.standbyExpires) : null,
+  };
+}
+
+/**
+ * Asks the writer with the given token to stop. The writer checks for such requests whenever it renews its lease.
+ * Returns false if another process has become the writer.
+ */
+async function askToStop(session: Session, token: string): Promise<boolean> {
+  const sql = 'UPDATE succession SET hand_over = $1 WHERE (SELECT token FROM store) = $1';
+  return (await session.write((queries) => queries.run(sql, [Number(token)]))) > 0;
 }

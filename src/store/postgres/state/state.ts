@@ -3,13 +3,15 @@ import type { GapReason } from '../../../contract/vocabulary.ts';
 import { bounded } from '../../common/definition-space.ts';
 import { StoreError } from '../../errors.ts';
 import { changedGaps, clip, coalesce, gappedTime } from '../../gaps.ts';
+import type { RefusedRows } from '../../label.ts';
 import type { GapChange, LabelerCoverage, StoredGap, StoreWriter } from '../../port.ts';
-import type { RefusedRows } from '../../refused-rows.ts';
 import type { Purge } from '../../removals.ts';
 import { type DailyBytes, type DirectoryPosition, maxNoteLength } from '../../roster.ts';
 import { type Interval, micros } from '../../time.ts';
 import type { Queries } from '../base/session.ts';
-import { labelerChanges, type Run } from './labelers.ts';
+import { labelerChanges } from './labelers.ts';
+
+type Run = Parameters<typeof labelerChanges>[0];
 
 /** Creates the methods of the port that read the state of the instrument, for the writer and its standby. */
 export function instrumentReads(read: Run) {

@@ -3,14 +3,15 @@ import { assertBounds } from '../../common/batch.ts';
 import { IdentitySet, type KnownIdentities } from '../../common/identity-set.ts';
 import { StoreError } from '../../errors.ts';
 import { type AppendResult, type Batch, duplicateHorizon } from '../../port.ts';
-import { dayName, dayOf, micros } from '../../time.ts';
+import { dayName, dayOf, dayStart, micros } from '../../time.ts';
 import type { Lease } from '../base/lease.ts';
 import type { NewRow } from '../base/row.ts';
 import { longLimits, type Queries, type Session } from '../base/session.ts';
 import { codeOf } from '../base/sqlstates.ts';
 import { HotAccounts, NamedValues } from '../count/counters.ts';
 import { readIdentities } from '../read/queries.ts';
-import { addPartition } from '../schema/migrate.ts';
+import { partitionOf } from '../schema/migrate.ts';
+
 import {
   addCounts,
   insertRows,
@@ -329,3 +330,14 @@ interface Group {
 
 /** SQLSTATE of a division by zero. */
 const divisionByZero = '22012';
+
+/**
+ * Adds the table of a day. Creates the table first and then attaches it, because attaching does not wait for readers,
+ * whereas creating a table as a partition does.
+ */
+async function addPartition(queries: Queries, day: number): Promise<void> {
+  const name = partitionOf(day);
+  await queries.run(`CREATE TABLE ${name} (LIKE observation INCLUDING ALL)`);
+  const bounds = `FROM (${dayStart(day)}) TO (${dayStart(day + 1)})`;
+  await queries.run(`ALTER TABLE observation ATTACH PARTITION ${name} FOR VALUES ${bounds}`);
+}

@@ -20,9 +20,9 @@ import {
   listDays,
   removeDatabase,
   type StorePaths,
-  storeCopyName,
   storePaths,
   takeWriterLock,
+  unfinishedNames,
   type WriterLock,
 } from '../base/files.ts';
 import type { Intern } from '../base/row.ts';
@@ -57,7 +57,7 @@ export function openSqliteTarget(folder: string, generation: string): CopyTarget
 }
 
 function begin(paths: StorePaths, generation: string): void {
-  const marker = join(paths.folder, storeCopyName);
+  const marker = join(paths.folder, unfinishedNames.storeCopy);
   if (existsSync(marker)) {
     const found = readFileSync(marker, 'utf8').trim();
     // Ignore an empty marker, which a process left when it was killed before it copied anything.
@@ -161,7 +161,7 @@ class SqliteTarget implements CopyTarget {
       this.#writeState(look, content);
       for (const day of days) flush(dayPath(this.#paths, day, 'open'));
       for (const folder of [this.#paths.days, this.#paths.folder]) syncFolder(folder);
-      rmSync(join(this.#paths.folder, storeCopyName));
+      rmSync(join(this.#paths.folder, unfinishedNames.storeCopy));
       syncFolder(this.#paths.folder);
     });
   }

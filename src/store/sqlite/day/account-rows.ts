@@ -1,11 +1,12 @@
+import { targetKinds } from '../../../contract/vocabulary.ts';
 import { StoreError } from '../../errors.ts';
-import type { AccountQuery } from '../../port.ts';
+import type { AccountFilter, AccountQuery } from '../../port.ts';
 import { postCollection } from '../../subject.ts';
-import { type NameTable, type StoredRow, type SubjectKey, sameKey } from '../base/row.ts';
+import { type NameTable, removalFlag, type StoredRow, type SubjectKey, sameKey } from '../base/row.ts';
 import { CheckedBlocks, smallestKey } from '../blocks/blocks.ts';
 import type { Cell } from '../blocks/group-sums.ts';
 import { packedRowSql } from '../hot/hot-counts.ts';
-import { type DayFile, filterSql, rowColumns, targetSql, targetSqlOf } from '../schema/day-schema.ts';
+import { type DayFile, rowColumns, targetSql, targetSqlOf } from '../schema/day-schema.ts';
 
 /** Range of an account's rows: `start <= id < end`, at most `limit` rows. */
 export interface RowRange {
@@ -196,4 +197,28 @@ export class Names {
       yield* blocks.read<readonly [string, number]>(block);
     }
   }
+}
+
+/**
+ * Returns the SQL conditions of a filter and their parameters. `numberOf` looks up the numeric id of a text in the
+ * file.
+ */
+function filterSql(
+  { labeler, value, removed, target }: AccountFilter,
+  numberOf: (table: 'source' | 'val', text: string) => number | null,
+  targetIn: string,
+): { readonly sql: string; readonly parameters: readonly (number | null)[] } {
+  let sql = '';
+  const parameters: (number | null)[] = [];
+  if (labeler !== undefined) {
+    sql += ' AND source = ?';
+    parameters.push(numberOf('source', labeler));
+  }
+  if (value !== undefined) {
+    sql += ' AND val = ?';
+    parameters.push(numberOf('val', value));
+  }
+  if (removed !== undefined) sql += ` AND flags & ${removalFlag} ${removed ? '<>' : '='} 0`;
+  if (target !== undefined) sql += ` AND ${targetIn} = ${targetKinds.indexOf(target)}`;
+  return { sql, parameters };
 }

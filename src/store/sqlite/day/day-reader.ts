@@ -1,9 +1,8 @@
 import { statSync } from 'node:fs';
 import type { Micros } from '../../../contract/timestamp.ts';
 import { StoreError } from '../../errors.ts';
-import { identityBytes } from '../../label.ts';
+import { identityBytes, type RefusedRows } from '../../label.ts';
 import type { Observation, Position, RefusalCount, RefusalReason } from '../../port.ts';
-import type { RefusedRows } from '../../refused-rows.ts';
 import { hour, minute } from '../../time.ts';
 import {
   assertKnown,

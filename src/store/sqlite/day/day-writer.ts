@@ -1,8 +1,8 @@
 import type Database from 'better-sqlite3';
 import type { Micros } from '../../../contract/timestamp.ts';
 import { StoreError } from '../../errors.ts';
+import type { RefusedRows, RefusedRowsChange } from '../../label.ts';
 import type { Batch, NewObservation, Position, RefusalReason } from '../../port.ts';
-import type { RefusedRows, RefusedRowsChange } from '../../refused-rows.ts';
 import { hour, minute } from '../../time.ts';
 import { type Faults, migrate, openWritable, pageBytes, type Sqlite, storeError } from '../base/connection.ts';
 import { encodeRow, type Intern, type NameTable, type StoredRow } from '../base/row.ts';

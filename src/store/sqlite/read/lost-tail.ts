@@ -1,18 +1,11 @@
-import { existsSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, statSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { systemCode } from '../../../ops/errors.ts';
-import { StoreError } from '../../errors.ts';
+import { StoreError, unfinishedCopy } from '../../errors.ts';
 import type { StoredGap } from '../../port.ts';
 import { dayName, dayStart, type Interval, micros } from '../../time.ts';
 import { isAbsent, lockWaitMs, type Sqlite, storeError } from '../base/connection.ts';
-import {
-  assertNoInterruptedMove,
-  type DayForm,
-  dayPath,
-  listDays,
-  type OnFile,
-  type StorePaths,
-} from '../base/files.ts';
+import { type DayForm, dayPath, listDays, type OnFile, type StorePaths, unfinishedNames } from '../base/files.ts';
 import { DayReader } from '../day/day-reader.ts';
 import { metaNames } from '../schema/day-schema.ts';
 import type { Catalog, StateChanges } from '../state/state.ts';
@@ -224,4 +217,19 @@ function unreadable(error: unknown, path: string): DayContent {
   const known = storeError(error, path);
   if (known instanceof StoreError && known.code === 'damaged') return { kind: 'unreadable', why: known.message };
   throw known;
+}
+
+/**
+ * Throws `damaged` if a move of the store's files was interrupted, which leaves the directory incomplete, and
+ * `unfinished_copy` if the directory is the target of an unfinished copy.
+ */
+function assertNoInterruptedMove(folder: string): void {
+  const found = readdirSync(folder).find((name) => name.endsWith(unfinishedNames.suffix));
+  if (found === undefined) return;
+  if (found === unfinishedNames.storeCopy) throw unfinishedCopy(folder);
+  const again = found === unfinishedNames.copying || found === unfinishedNames.copied ? 'restore FROM' : 'new-epoch';
+  throw new StoreError(
+    'damaged',
+    `${folder}/${found} belongs to an interrupted command: run almanac labels ${again} again`,
+  );
 }

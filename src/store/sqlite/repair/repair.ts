@@ -17,18 +17,15 @@ import {
   syncFolder,
 } from '../base/connection.ts';
 import {
-  copiedName,
-  copyingName,
   type DayForm,
   dayPath,
   listDays,
   type OnFile,
   type StorePaths,
   silent,
-  storeCopyName,
   storePaths,
   takeWriterLock,
-  unfinished,
+  unfinishedNames,
   writerLockHeld,
 } from '../base/files.ts';
 import { DayReader } from '../day/day-reader.ts';
@@ -236,17 +233,17 @@ export function setStoreAside(folder: string, at: Date, faults?: Faults): SetAsi
   const lock = takeWriterLock(paths.lock);
   try {
     const names = readdirSync(folder);
-    if (names.includes(copiedName)) {
+    if (names.includes(unfinishedNames.copied)) {
       throw new StoreError('damaged', 'a restore was interrupted: first run almanac labels restore FROM again');
     }
-    const begun = names.find((name) => name.startsWith(prefix) && name.endsWith(unfinished));
+    const begun = names.find((name) => name.startsWith(prefix) && name.endsWith(unfinishedNames.suffix));
     const days = existsSync(paths.days) ? readdirSync(paths.days) : [];
     const state = names.filter((name) => name.startsWith('state.sqlite'));
-    const isCopy = names.includes(storeCopyName);
-    const isCopying = names.includes(copyingName);
+    const isCopy = names.includes(unfinishedNames.storeCopy);
+    const isCopying = names.includes(unfinishedNames.copying);
     if (begun === undefined && days.length === 0 && state.length === 0 && !isCopying && !isCopy) return null;
     foldLog(paths.state);
-    const temporary = join(folder, begun ?? freeName(folder, at) + unfinished);
+    const temporary = join(folder, begun ?? freeName(folder, at) + unfinishedNames.suffix);
     if (begun === undefined) mkdirSync(temporary);
     syncFolder(folder);
     faults?.('new-epoch.begun');
@@ -254,9 +251,9 @@ export function setStoreAside(folder: string, at: Date, faults?: Faults): SetAsi
     syncFolder(temporary);
     syncFolder(folder);
     faults?.('new-epoch.days');
-    if (isCopying) renameSync(join(folder, copyingName), join(temporary, 'restore-copy'));
+    if (isCopying) renameSync(join(folder, unfinishedNames.copying), join(temporary, 'restore-copy'));
     // Move the marker of an unfinished copy only after the days: without it, the directory would count as a store.
-    const copy = join(folder, storeCopyName);
+    const copy = join(folder, unfinishedNames.storeCopy);
     if (existsSync(copy)) renameSync(copy, join(temporary, 'store-copy'));
     for (const suffix of ['', '-wal', '-shm', '-journal']) {
       const file = `${paths.state}${suffix}`;
@@ -265,7 +262,7 @@ export function setStoreAside(folder: string, at: Date, faults?: Faults): SetAsi
     syncFolder(temporary);
     syncFolder(folder);
     faults?.('new-epoch.state');
-    const directory = temporary.slice(0, -unfinished.length);
+    const directory = temporary.slice(0, -unfinishedNames.suffix.length);
     renameSync(temporary, directory);
     syncFolder(folder);
     const moved = readdirSync(directory, { recursive: true, encoding: 'utf8' }).filter((name) => name !== 'days');

@@ -31,13 +31,12 @@ import {
   systemError,
 } from '../base/connection.ts';
 import {
-  copiedName,
-  copyingName,
   flush,
   listDays,
   type OnFile,
   storePaths,
   takeWriterLock,
+  unfinishedNames,
   writerLockHeld,
 } from '../base/files.ts';
 import { assertSound } from '../read/lost-tail.ts';
@@ -95,7 +94,7 @@ export async function restoreStore({
   assertBackup(from, folder);
   const lock = takeWriterLock(paths.lock);
   try {
-    const [copying, copied] = [join(folder, copyingName), join(folder, copiedName)];
+    const [copying, copied] = [join(folder, unfinishedNames.copying), join(folder, unfinishedNames.copied)];
     const isCopied = existsSync(copied);
     if (isCopied) assertSameBackup(copied, from);
     const result = isCopied ? null : await copyVerified({ from, folder, at, onFile, faults });
@@ -127,7 +126,7 @@ async function copyVerified({
 }: Required<Pick<RestoreOptions, 'from' | 'folder' | 'at' | 'onFile'>> & {
   readonly faults: Faults | undefined;
 }): Promise<Restored> {
-  const copying = join(folder, copyingName);
+  const copying = join(folder, unfinishedNames.copying);
   const discard = (): void => rmSync(copying, { recursive: true, force: true });
   assertEmpty(folder);
   // Remove the incomplete copy that an interrupted restore may have left, then copy the backup again.

@@ -1,9 +1,7 @@
 import { statSync } from 'node:fs';
 import Database from 'better-sqlite3';
-import { targetKinds } from '../../../contract/vocabulary.ts';
 import { StoreError } from '../../errors.ts';
-import type { AccountFilter } from '../../port.ts';
-import type { RefusedRows, RefusedRowsChange } from '../../refused-rows.ts';
+import type { RefusedRows, RefusedRowsChange } from '../../label.ts';
 import { postCollection } from '../../subject.ts';
 import {
   type Migration,
@@ -192,30 +190,6 @@ export const targetSql = targetSqlOf(posts);
 
 /** SQL expressions for the numbers of applications and removals in a group of rows. */
 export const countsSql = `sum(flags & ${removalFlag} = 0), sum(flags & ${removalFlag} <> 0)`;
-
-/**
- * Returns the SQL conditions of a filter and their parameters. `numberOf` looks up the numeric id of a text in the
- * file.
- */
-export function filterSql(
-  { labeler, value, removed, target }: AccountFilter,
-  numberOf: (table: 'source' | 'val', text: string) => number | null,
-  targetIn: string,
-): { readonly sql: string; readonly parameters: readonly (number | null)[] } {
-  let sql = '';
-  const parameters: (number | null)[] = [];
-  if (labeler !== undefined) {
-    sql += ' AND source = ?';
-    parameters.push(numberOf('source', labeler));
-  }
-  if (value !== undefined) {
-    sql += ' AND val = ?';
-    parameters.push(numberOf('val', value));
-  }
-  if (removed !== undefined) sql += ` AND flags & ${removalFlag} ${removed ? '<>' : '='} 0`;
-  if (target !== undefined) sql += ` AND ${targetIn} = ${targetKinds.indexOf(target)}`;
-  return { sql, parameters };
-}
 
 /** First segment of the path of an address inside a space, `at://DID/space/…`. */
 const segment = 'space';

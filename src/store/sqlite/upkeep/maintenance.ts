@@ -18,7 +18,7 @@ import {
 import { type DayContent, dayContent, recordLostTails, remedy } from '../read/lost-tail.ts';
 import { rowColumns } from '../schema/day-schema.ts';
 import type { StateChanges } from '../state/state.ts';
-import { keepOneDaysChecksums, type Replacing, writeInThread } from './replace-day.ts';
+import { hasChecksums, type Replacing, replaceDay, writeInThread } from './replace-day.ts';
 
 /** State and options of the upkeep of a store. */
 interface Upkeep extends Replacing {
@@ -297,5 +297,31 @@ function sameRows(one: string, other: string): boolean {
     throw storeError(error, one);
   } finally {
     db.close();
+  }
+}
+
+/**
+ * Adds checksums to the newest sealed day without them, which an earlier version wrote, by rewriting the day and
+ * replacing its file. If this fails, for example because the counters do not match the rows, the day stays unverified
+ * and is reported once; after a transient error, a later run tries again.
+ */
+async function keepOneDaysChecksums(replacing: Replacing): Promise<void> {
+  const { paths, state, onFile, refused } = replacing;
+  const day = state
+    .catalog()
+    .days.findLast(
+      ({ day, sealed }) => sealed === 1 && !refused.has(day) && !hasChecksums(dayPath(paths, day, 'sealed')),
+    );
+  if (!day) return;
+  try {
+    await replaceDay(replacing, day.day, 'check');
+  } catch (thrown) {
+    const error = storeError(thrown, paths.days);
+    if (!(error instanceof StoreError) || error.code === 'closed') throw error;
+    // The error is transient, for example a full disk. A later run tries again.
+    if (error.retry) return;
+    refused.add(day.day);
+    const name = basename(dayPath(paths, day.day, 'sealed'));
+    onFile({ name, day: dayName(day.day), action: 'left', reason: `the day stays unverified: ${error.message}` });
   }
 }

@@ -4,7 +4,7 @@ import { basename } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { StoreError, type StoreErrorCode, storeErrors } from '../../errors.ts';
 import { dayName } from '../../time.ts';
-import { type Faults, storeError, syncFolder } from '../base/connection.ts';
+import { type Faults, syncFolder } from '../base/connection.ts';
 import { dayPath, growingPath, type OnFile, removeDatabase, type StorePaths } from '../base/files.ts';
 import { checkedFrom } from '../schema/day-schema.ts';
 import type { StateChanges } from '../state/state.ts';
@@ -18,32 +18,6 @@ export interface Replacing {
   readonly signal: AbortSignal;
   /** Days for which adding checksums has failed since the store was opened. These days are not tried again. */
   readonly refused: Set<number>;
-}
-
-/**
- * Adds checksums to the newest sealed day without them, which an earlier version wrote, by rewriting the day and
- * replacing its file. If this fails, for example because the counters do not match the rows, the day stays unverified
- * and is reported once; after a transient error, a later run tries again.
- */
-export async function keepOneDaysChecksums(replacing: Replacing): Promise<void> {
-  const { paths, state, onFile, refused } = replacing;
-  const day = state
-    .catalog()
-    .days.findLast(
-      ({ day, sealed }) => sealed === 1 && !refused.has(day) && !hasChecksums(dayPath(paths, day, 'sealed')),
-    );
-  if (!day) return;
-  try {
-    await replaceDay(replacing, day.day, 'check');
-  } catch (thrown) {
-    const error = storeError(thrown, paths.days);
-    if (!(error instanceof StoreError) || error.code === 'closed') throw error;
-    // The error is transient, for example a full disk. A later run tries again.
-    if (error.retry) return;
-    refused.add(day.day);
-    const name = basename(dayPath(paths, day.day, 'sealed'));
-    onFile({ name, day: dayName(day.day), action: 'left', reason: `the day stays unverified: ${error.message}` });
-  }
 }
 
 /**
@@ -95,7 +69,7 @@ interface DayFiles {
 }
 
 /** Task of the worker thread, which writes a sealed day into `growing`. */
-export type DayTask = DayFiles &
+type DayTask = DayFiles &
   (
     | {
         /**

@@ -12,15 +12,9 @@ import { HotAccounts, NamedValues } from '../count/counters.ts';
 import { readIdentities } from '../read/queries.ts';
 import { partitionOf } from '../schema/migrate.ts';
 
-import {
-  addCounts,
-  insertRows,
-  type Prepared,
-  putRefusedRows,
-  rowsOf,
-  SourceNumbers,
-  WaitingBatches,
-} from './commit.ts';
+import { addCounts, insertRows, putRefusedRows, rowsOf, SourceNumbers, WaitingBatches } from './commit.ts';
+
+type Prepared = ReturnType<WaitingBatches['take']>[number];
 
 /** Cached data of the day to which rows are added. */
 interface OpenDay {

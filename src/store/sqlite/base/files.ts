@@ -200,7 +200,7 @@ interface Present {
 }
 
 /** Handle of this process's presence file. The modification time of the file is the heartbeat. */
-export interface Presence {
+interface Presence {
   /** Writes a new state to the file. */
   become(state: PresenceState): void;
   /** Ends the heartbeat and removes the file, unless another process has replaced it. */

@@ -1,16 +1,7 @@
 import { StoreError } from '../../errors.ts';
 import type { Sqlite } from '../base/connection.ts';
 import { type DayFile, rowColumns } from '../schema/day-schema.ts';
-import {
-  altered,
-  type Cell,
-  CheckedGroups,
-  Checksum,
-  type GroupPart,
-  groupPartsOf,
-  sumOf,
-  sumsOfDay,
-} from './group-sums.ts';
+import { altered, type Cell, CheckedGroups, Checksum, groupPartsOf, sumOf, sumsOfDay } from './group-sums.ts';
 
 type Entry = readonly [subject: Key[0], id: number, index: number, rows: number, sum: Buffer, edge: Buffer];
 
@@ -135,8 +126,8 @@ export class CheckedBlocks {
 }
 
 /** A part of a sealed day that does not match its checksums. */
-export interface ChecksumProblem {
-  readonly part: BlockPart | GroupPart;
+interface ChecksumProblem {
+  readonly part: BlockPart | Parameters<CheckedGroups['range']>[0];
   readonly problem: string;
 }
 

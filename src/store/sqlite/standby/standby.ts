@@ -11,7 +11,6 @@ import { openReadonly, type Sqlite, storeError } from '../base/connection.ts';
 import {
   announce,
   isRunning,
-  type Presence,
   readPresent,
   type StorePaths,
   storePaths,
@@ -90,7 +89,7 @@ class FollowedStore {
 interface Parts {
   readonly reading: FollowedStore;
   readonly reader: StoreReader;
-  readonly presence: Presence;
+  readonly presence: ReturnType<typeof announce>;
   readonly release: () => void;
 }
 

@@ -6,11 +6,15 @@ import { micros } from '../../time.ts';
 import { type Sqlite, schemaVersion } from '../base/connection.ts';
 import { spaceRemovalVersion } from '../schema/state-schema.ts';
 
+/** Creates the functions that record removals of rows in the state file. Each call is one durable commit. */
+export function removalChanges(db: Sqlite, recordGap: (gap: StoredGap) => void) {
+  return { ...purgeChanges(db, recordGap), ...spaceRemovalChanges(db) };
+}
+
 /** Maximum number of stored purge requests. A request is removed once the floor is after its completion. */
 const maxPurges = 20_000;
 
-/** Creates the functions that record purges in the state file. Each call is one durable commit. */
-export function purgeChanges(db: Sqlite, recordGap: (gap: StoredGap) => void) {
+function purgeChanges(db: Sqlite, recordGap: (gap: StoredGap) => void) {
   const floorOf = db.prepare<[], Micros>('SELECT floor FROM epoch').pluck();
   const raiseRevision = db.prepare('UPDATE epoch SET revision = revision + 1');
   const endReads = db.prepare('UPDATE epoch SET revision = max(revision, ?) + 1');
@@ -68,7 +72,7 @@ export function purgeChanges(db: Sqlite, recordGap: (gap: StoredGap) => void) {
 }
 
 /** Progress of the removal of rows about spaces, as a row of the table. */
-export interface SpaceRow {
+interface SpaceRow {
   /** First day that the removal has not completed. Some later days may already be completed. */
   readonly nextDay: number;
   /** Day that the removal is changing, or was changing when the writer ended; otherwise null. */
@@ -110,8 +114,7 @@ export function spaceRemovalQueries(db: Sqlite) {
   };
 }
 
-/** Creates the functions that record the removal in the state file. Each call is one durable commit. */
-export function spaceRemovalChanges(db: Sqlite) {
+function spaceRemovalChanges(db: Sqlite) {
   const raiseRevision = db.prepare('UPDATE epoch SET revision = revision + 1');
   const reviseDay = db.prepare('UPDATE day SET revision = revision + 1 WHERE day = ?');
   const beginDay = db.prepare('UPDATE space_removal SET at_day = ?, at_rows = ?');

@@ -21,7 +21,7 @@ import {
 import type { Interval } from '../../time.ts';
 import { type Sqlite, schemaVersion } from '../base/connection.ts';
 import { purgeVersion, rosterChanges, rosterQuery } from '../schema/state-schema.ts';
-import { purgeChanges, spaceRemovalChanges, spaceRemovalQueries } from './removal-state.ts';
+import { removalChanges, spaceRemovalQueries } from './removal-state.ts';
 
 /** Floor and list of the days that a reader may open. */
 export interface Catalog {
@@ -34,7 +34,7 @@ export interface Catalog {
 }
 
 /** A requested purge as a row of the table. */
-export interface PurgeRow {
+interface PurgeRow {
   readonly source: string;
   readonly requestedAt: Micros;
   readonly completedAt: Micros | null;
@@ -121,8 +121,7 @@ export function stateChanges(db: Sqlite, definitionsInAll = maxDefinitionsInAll)
   return {
     ...stateQueries(db),
     ...gaps,
-    ...purgeChanges(db, gaps.recordGap),
-    ...spaceRemovalChanges(db),
+    ...removalChanges(db, gaps.recordGap),
     ...rosterChanges(db),
     ...keyChanges(db),
     ...definitionChanges(db, definitionsInAll),

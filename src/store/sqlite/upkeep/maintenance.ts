@@ -15,14 +15,22 @@ import {
   removeDatabase,
   type StorePaths,
 } from '../base/files.ts';
-import { type DayContent, dayContent, recordLostTails, remedy } from '../read/lost-tail.ts';
+import { dayContent, recordLostTails, remedy } from '../read/lost-tail.ts';
 import { rowColumns } from '../schema/day-schema.ts';
 import type { StateChanges } from '../state/state.ts';
-import { hasChecksums, type Replacing, replaceDay, writeInThread } from './replace-day.ts';
+import { hasChecksums, replaceDay, writeInThread } from './replace-day.ts';
+
+type ReplaceOptions = Parameters<typeof replaceDay>[0];
+
+/** State and options for adding checksums to a sealed day. */
+interface Replacing extends ReplaceOptions {
+  readonly state: StateChanges;
+  /** Days for which adding checksums has failed since the store was opened. These days are not tried again. */
+  readonly refused: Set<number>;
+}
 
 /** State and options of the upkeep of a store. */
 interface Upkeep extends Replacing {
-  readonly state: StateChanges;
   readonly windowDays: number;
 }
 
@@ -123,7 +131,7 @@ interface DayFile {
   readonly day: number;
   readonly form: DayForm;
   readonly path: string;
-  readonly content: DayContent;
+  readonly content: ReturnType<typeof dayContent>;
 }
 
 /**

@@ -7,17 +7,13 @@ import { dayName } from '../../time.ts';
 import { type Faults, syncFolder } from '../base/connection.ts';
 import { dayPath, growingPath, type OnFile, removeDatabase, type StorePaths } from '../base/files.ts';
 import { checkedFrom } from '../schema/day-schema.ts';
-import type { StateChanges } from '../state/state.ts';
 
-/** State and options for replacing a sealed day. */
-export interface Replacing {
+/** Options for replacing a sealed day. */
+interface Replacing {
   readonly paths: StorePaths;
-  readonly state: StateChanges;
   readonly faults: Faults | undefined;
   readonly onFile: OnFile;
   readonly signal: AbortSignal;
-  /** Days for which adding checksums has failed since the store was opened. These days are not tried again. */
-  readonly refused: Set<number>;
 }
 
 /**
@@ -25,7 +21,7 @@ export interface Replacing {
  * place.
  */
 export async function replaceDay(
-  { paths, faults, onFile, signal }: Omit<Replacing, 'state' | 'refused'>,
+  { paths, faults, onFile, signal }: Replacing,
   day: number,
   kind: 'check' | 'repair',
 ): Promise<void> {

@@ -8,11 +8,14 @@ import { dayName, dayOf, dayStart, micros } from '../../time.ts';
 import { syncFolder } from '../base/connection.ts';
 import { type DayForm, dayPath, type StorePaths } from '../base/files.ts';
 import { DayReader } from '../day/day-reader.ts';
-import { type Carried, type Commit, DayWriter, type DayWriterOptions } from '../day/day-writer.ts';
+import { DayWriter } from '../day/day-writer.ts';
 import type { StateChanges } from '../state/state.ts';
 
+type WriterParameters = ConstructorParameters<typeof DayWriter>;
+type WriterOptions = WriterParameters[4];
+
 /** State and options for accepting batches. */
-interface AcceptanceOptions extends DayWriterOptions {
+interface AcceptanceOptions extends WriterOptions {
   readonly paths: StorePaths;
   readonly state: StateChanges;
   /** Identities that a standby has already read; absent if there is no standby. */
@@ -57,7 +60,7 @@ export class Acceptance {
     const { fresh, duplicates } = sortOut(batch, this.#known);
     const first = firstStamp(batch.at, this.#last, fresh.length);
     const rows = fresh.map(({ observation, identity }, i) => ({ observation, identity, at: first + i }));
-    const commit: Commit = {
+    const commit: Parameters<DayWriter['commit']>[0] = {
       rows,
       refusals: refusalsOf(batch, duplicates),
       positions: batch.positions,
@@ -112,7 +115,7 @@ export class Acceptance {
       );
     }
     const generation = state.epoch().generationId;
-    const carried: Carried = this.#newest((reader) => ({
+    const carried: WriterParameters[2] = this.#newest((reader) => ({
       positions: reader.positions(),
       refusedRows: reader.refusedRows(),
       last: reader.ends().last,

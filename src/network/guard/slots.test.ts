@@ -253,6 +253,21 @@ test('the rate limit of a host stays used up after claims for a thousand other h
   expect(await isServed(slots, { host: 'mod.example' })).toBe(false);
 });
 
+/**
+ * Returns the least processor time that three runs of `work` take, in milliseconds. The first run also compiles the
+ * code, which takes most of the time and, on a slow machine, a multiple of it.
+ */
+async function leastCpuMs(work: () => Promise<void>): Promise<number> {
+  const times: number[] = [];
+  for (let run = 0; run < 3; run++) {
+    const begun = process.cpuUsage();
+    await work();
+    const { user, system } = process.cpuUsage(begun);
+    times.push((user + system) / 1_000);
+  }
+  return Math.min(...times);
+}
+
 test('claims for other hosts take little processor time while many claims wait for a hanging host and for the rate limit of a host', async () => {
   const slots = createSlots({ total: 64, perHost: 1, maxWaiting: 4_000, hostRate: { perSecond: 0.001, burst: 1 } });
   const stop = new AbortController();
@@ -262,10 +277,10 @@ test('claims for other hosts take little processor time while many claims wait f
   const waiting = Array.from({ length: 4_000 }, (_, i) =>
     slots.acquire({ host: hosts[i % 2] ?? '', source: `l${i}` }, 60_000, stop.signal),
   );
-  const begun = process.cpuUsage();
-  for (let i = 0; i < 2_000; i++) (await take(slots, { host: `h${i % 50}.example`, privileged: true }))();
-  const { user, system } = process.cpuUsage(begun);
-  expect((user + system) / 1_000).toBeLessThan(200);
+  const serve = async (): Promise<void> => {
+    for (let i = 0; i < 2_000; i++) (await take(slots, { host: `h${i % 50}.example`, privileged: true }))();
+  };
+  expect(await leastCpuMs(serve)).toBeLessThan(200);
   stop.abort();
   expect(new Set(await Promise.all(waiting))).toEqual(new Set(['aborted']));
 });
@@ -277,11 +292,11 @@ test('claims for other domains take little processor time while many hosts wait 
   const waiting = Array.from({ length: 4_000 }, (_, i) =>
     slots.acquire({ host: `h${i}.full.example` }, 60_000, stop.signal),
   );
-  const begun = process.cpuUsage();
-  for (let i = 0; i < 2_000; i++) (await take(slots, { host: `h${i % 50}.other.example`, privileged: true }))();
-  const { user, system } = process.cpuUsage(begun);
+  const serve = async (): Promise<void> => {
+    for (let i = 0; i < 2_000; i++) (await take(slots, { host: `h${i % 50}.other.example`, privileged: true }))();
+  };
   // Visiting each waiting host at each release would take seconds.
-  expect((user + system) / 1_000).toBeLessThan(500);
+  expect(await leastCpuMs(serve)).toBeLessThan(500);
   stop.abort();
   expect(new Set(await Promise.all(waiting))).toEqual(new Set(['aborted']));
 });

@@ -7,16 +7,20 @@ import { createServer } from 'node:net';
 const lowest = 10_000;
 /** Upper end of the range of ports, exclusive. */
 const highest = 32_000;
-/** Ports never to be given. Fetch refuses port 10080 as a bad port, whatever listens there. */
-const given = new Set([10_080]);
+/** Port that fetch refuses as a bad port, whatever listens there. */
+const refusedByFetch = 10_080;
+/**
+ * Offset of the next port to try. Each process begins at a place of its own: with random ports, two processes could
+ * sometimes choose the same port, before either of them listens on it.
+ */
+let next = (process.pid * 997) % (highest - lowest);
 
 /** Returns a port on which nothing listens, for tests that must know the port number in advance. */
 export async function freePort(): Promise<number> {
   for (;;) {
-    const port = lowest + Math.floor(Math.random() * (highest - lowest));
-    if (given.has(port) || !(await isFree(port))) continue;
-    given.add(port);
-    return port;
+    const port = lowest + next;
+    next = (next + 1) % (highest - lowest);
+    if (port !== refusedByFetch && (await isFree(port))) return port;
   }
 }
 

@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { chmodSync, chownSync, statSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { freePort } from '../../../harness/net/ports.ts';
 import { hasPostgres, newFolder, type PostgresServer, startPostgres } from '../../../harness/postgres/server.ts';
 import { parsePostgresUrl } from '../../../src/store/postgres/base/place.ts';
 import { Session } from '../../../src/store/postgres/base/session.ts';
@@ -27,14 +27,6 @@ function authorityIn(folder: string, name: string) {
       return { ssl: 'on', ssl_cert_file: path('server.pem'), ssl_key_file: path('server.key') };
     },
   };
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  return typeof address === 'object' && address !== null ? address.port : 0;
 }
 
 /** Returns true if a connection is encrypted. Rejects if the client does not accept the server's certificate. */

@@ -28,6 +28,8 @@ describe('the account pages of a store', () => {
         await startServer([
           ...['account', '--port', '0', '--store', `sqlite:${store}`, '--data', folder, '--no-handles'],
           ...['--sample-account', `${accounts.plain} one label`],
+          // A client's requests are served one after the other, so on a slow machine concurrent ones wait for long.
+          ...['--queue-ms', '20000'],
         ]),
       );
     }

@@ -33,7 +33,7 @@ describe('the account pages of a store', () => {
         ]),
       );
     }
-  }, 60_000);
+  });
   afterAll(async () => {
     await Promise.all([...running.values()].map((one) => one.stop()));
     rmSync(folder, { recursive: true });

@@ -46,7 +46,7 @@ describe.skipIf(!hasBrowser)('account pages in a browser', () => {
       ]);
     [old, young] = await Promise.all([start('old'), start('young')]);
     browser = await startBrowser();
-  }, 180_000);
+  });
   afterAll(async () => {
     await browser?.close();
     await Promise.all([old?.stop(), young?.stop()]);

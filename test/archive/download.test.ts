@@ -153,7 +153,6 @@ describe('an example in docs/archive.md', () => {
         }
       }
     },
-    60_000,
   );
 
   it.skipIf(isMissing('curl') || isMissing('jq'))('reads one hour with curl and jq', async () => {

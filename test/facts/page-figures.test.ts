@@ -59,7 +59,7 @@ describe.each([
     );
     expect(seen.served).toBeGreaterThan(100);
     expect(seen.refused).toBeGreaterThan(25);
-  }, 240_000);
+  });
 });
 
 describe('the observatory page of the fixtures', () => {

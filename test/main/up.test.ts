@@ -51,7 +51,7 @@ function up(port = '0', env: Record<string, string> = nowhere): Promise<Server> 
   return startServer(['up', '--data', folder, '--port', port, '--account-port', '0'], env);
 }
 
-describe('almanac up', { timeout: 240_000 }, () => {
+describe('almanac up', () => {
   it('observes and publishes, restarts parts that exit, and stops all parts together', async () => {
     sim = createSim({ seed: 7, rate: 200, historyHours: 1, labelers: 4, labelRate: 20 });
     const { jetstream, plc, relays, seeds } = await sim.start();

@@ -117,7 +117,7 @@ describe('a verification of a URL', () => {
     });
     expect(report.findings).toContainEqual(expect.objectContaining({ kind: 'malformed', path: 'log/' }));
     expect(kept).toBeLessThan((size * entry.length) / 2);
-  }, 60_000);
+  });
 
   it('returns the highest exit code even if there are more findings than a function call can have arguments', () => {
     const missing = Array.from({ length: 500_000 }, () => ({ kind: 'missing', path: 'days', message: '' }) as const);

@@ -54,7 +54,7 @@ describe.skipIf(!hasPostgres())('a connection to PostgreSQL with TLS', () => {
   let named: PostgresServer;
   beforeAll(async () => {
     named = await start('IP:127.0.0.1');
-  }, 60_000);
+  });
   afterAll(async () => {
     for (const server of servers) await server.stop();
   });

@@ -49,6 +49,14 @@ describe.skipIf(!hasPostgres())('the standby of a store in PostgreSQL', () => {
     const [row] = await statement(server, `SELECT count(*)::int AS count ${sql}`);
     return Number(row?.count);
   };
+  /** Returns the number of sessions that ended by a fatal error, such as a timeout of the server. */
+  const fatalEnds = async (): Promise<number> => {
+    const [row] = await statement(
+      server,
+      'SELECT sessions_fatal::int AS count FROM pg_stat_database WHERE datname = current_database()',
+    );
+    return Number(row?.count);
+  };
   /** Returns, for each label, true if a standby knows the label. */
   const known = (standby: StoreStandby, numbers: readonly number[]): boolean[] =>
     batch(noon, numbers).observations.map(({ label }) => standby.knows(standby.identityOf(label)));
@@ -141,6 +149,7 @@ describe.skipIf(!hasPostgres())('the standby of a store in PostgreSQL', () => {
     onTestFinished(() => appending.kill());
     while (!(await appending.line())?.startsWith('ack'));
     const standby = await standBy();
+    const fatalBefore = await fatalEnds();
     appending.process.kill('SIGSTOP');
     // Act like a standby that has waited for a sign of life: only transactions older than a second are ended, because
     // the server may still begin a transaction that the process requested earlier.
@@ -153,9 +162,10 @@ describe.skipIf(!hasPostgres())('the standby of a store in PostgreSQL', () => {
       await standby.writer();
       return (await standby.endWriter()).kind === 'ended';
     });
-    // The server itself ends a transaction of a suspended process only after 5 s.
     const locks = `FROM pg_locks WHERE relation = 'standby_${count}.store'::regclass AND mode LIKE 'Row%'`;
-    await until('the end of its locks', async () => (await counted(locks)) === 0, 2_500);
+    await until('the end of its locks', async () => (await counted(locks)) === 0);
+    // The server itself ends a transaction of a suspended process after 5 s, and then counts a fatal error.
+    expect(await fatalEnds()).toBe(fatalBefore);
     const next = await standby.takeOver();
     onTestFinished(() => next.close());
     const before = await next.frontier();

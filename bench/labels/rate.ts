@@ -78,9 +78,10 @@ try {
   const addresses = await sim.start();
   for (const kind of kinds) started.push(await startInstrument(kind, addresses));
   await Promise.all(started.map(({ program }) => program.observing));
-  const connected = () =>
-    sim.labelers.list.every(({ streams, profile }) => profile.index >= streaming || streams.length >= kinds.length);
-  await until('each labeler has a connection from each instrument', connected, 600_000);
+  const unconnected = () =>
+    sim.labelers.list.filter(({ streams, profile }) => profile.index < streaming && streams.length < kinds.length).length;
+  const progress = () => `each labeler has a connection from each instrument; ${unconnected()} do not`;
+  await until(progress, () => unconnected() === 0, 600_000);
   console.log(`${sources} labelers are connected to ${kinds.join(' and ')}, load ${load()}`);
   const cpuBefore = started.map(({ program }) => processTree(program.process.pid ?? 0).cpuSeconds);
   for (const { faults, profile } of sim.labelers.list) faults.setRate(rates[profile.index] ?? 0);

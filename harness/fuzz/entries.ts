@@ -16,7 +16,6 @@ import { parsePlainRequest } from '../../src/http/plain-lane.ts';
 import { pathOf } from '../../src/http/read-request.ts';
 import { createDecodedBytes } from '../../src/input/decoded-bytes.ts';
 import { type InputName, inputLimits } from '../../src/input/limits.ts';
-import { maxCount } from '../../src/labels/discovery/directory-stream.ts';
 import { admit } from '../../src/labels/ingest/admission.ts';
 import { fingerprint } from '../../src/labels/label/fingerprint.ts';
 import { separateSignature } from '../../src/labels/label/label-fields.ts';
@@ -41,6 +40,9 @@ import { ResyncMemory } from '../../src/weather/classify/frame-facts.ts';
 import { decompressor, isZstdDictionary } from '../../src/weather/stream/dictionary.ts';
 import { labelerFixture } from '../artifacts/labelers.ts';
 import { bodyInput, type FuzzInput, frameInput, jsonInput, mutated, sizeOf } from './documents.ts';
+
+/** Number of operations that one page of the directory's export is asked for. */
+const maxCount = 1_000;
 
 /** An entry point for untrusted bytes: a generator of inputs, and the program's function that reads them. */
 interface FuzzEntry {

@@ -7,7 +7,6 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { createNameResolver } from '../../src/network/dns/name-resolver.ts';
 import type { Resolve } from '../../src/network/guard/address-policy.ts';
-import { maxClosingBytes } from '../../src/network/websocket/attended-socket.ts';
 import { FrameLane } from '../../src/network/websocket/partial-message.ts';
 import {
   ConnectError,
@@ -15,6 +14,8 @@ import {
   openSocket,
   type SocketOptions,
 } from '../../src/network/websocket/websocket.ts';
+
+const maxClosingBytes = 256 * 1024;
 
 const defaults = {
   policy: { allowLoopback: true },

@@ -248,7 +248,7 @@ function hasNoStream({ status }: ConnectError): boolean {
 }
 
 /** Maximum number of operations that the directory serves in one page. */
-export const maxCount = 1_000;
+const maxCount = 1_000;
 /** Minimum number of operations per page; a page of this many operations of maximum size is within the byte limit. */
 const minCount = 50;
 /**

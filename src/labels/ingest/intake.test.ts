@@ -8,7 +8,6 @@ import type { HttpClient } from '../../network/http/http.ts';
 import { silentLog } from '../../ops/log.ts';
 import { hour, micros, second } from '../../store/time.ts';
 import { noTelemetry } from '../shares/telemetry.ts';
-import { filledInName } from '../state/filled-in.ts';
 import {
   type LastFrame,
   noPosition,
@@ -19,6 +18,8 @@ import {
 import { positionAfter, Source } from '../state/source.ts';
 import { Tracker } from '../state/step.ts';
 import { createIntake, DeliveryAccount, passesHole } from './intake.ts';
+
+const filledInName = 'filled-in';
 
 const did = 'did:plc:aaaaaaaaaaaaaaaaaaaaaaaa';
 const signal = new AbortController().signal;

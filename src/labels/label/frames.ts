@@ -4,7 +4,7 @@ import { isObject } from '../../input/json-budget.ts';
 import { inputLimits } from '../../input/limits.ts';
 
 /** Maximum number of labels in one frame. A frame with more labels is refused. */
-export const maxFrameLabels = 10_000;
+const maxFrameLabels = 10_000;
 
 /** A message of `com.atproto.label.subscribeLabels`. */
 export type LabelFrame =

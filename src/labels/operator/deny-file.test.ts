@@ -7,12 +7,13 @@ import {
   changeDenyFile,
   DenyList,
   denyLimits,
-  denyPath,
   formatDenyList,
   parseDenyList,
   readDenyFile,
   requireDenyList,
 } from './deny-file.ts';
+
+const denyPath = (folder: string): string => join(folder, 'labels-denied.json');
 
 type DenyEntry = DenyList['entries'][number];
 

@@ -23,7 +23,7 @@ const lockWaitMs = 2_000;
 const lockLookMs = 50;
 
 /** Returns the path of the file that lists the denied labelers of a store. */
-export function denyPath(storeFolder: string): string {
+function denyPath(storeFolder: string): string {
   return join(storeFolder, 'labels-denied.json');
 }
 

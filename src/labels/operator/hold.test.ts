@@ -2,7 +2,9 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { holdPath, readHold, releaseHold, setHold, writeHeld } from './hold.ts';
+import { readHold, releaseHold, setHold, writeHeld } from './hold.ts';
+
+const holdPath = (folder: string): string => join(folder, 'labels-hold.json');
 
 const name = 'labels-overview.json';
 const hold = { reason: 'a labeler floods us', since: '2026-11-20T12:00:00Z' };

@@ -1,7 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { hour, micros, minute, second } from '../../store/time.ts';
-import { isShuffled, type SampledPage, searchCursor, searchMargin } from './cursor-search.ts';
+import { isShuffled, type SampledPage, searchCursor } from './cursor-search.ts';
+
+const searchMargin = hour;
 
 const limit = 250;
 

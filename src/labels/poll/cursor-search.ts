@@ -27,7 +27,7 @@ type CursorSearch =
  * Margin before the target, in microseconds, because labelers do not store labels exactly in the order of their
  * authored times.
  */
-export const searchMargin = hour;
+const searchMargin = hour;
 /** Maximum decrease of authored times within and between pages that does not count as disorder, in microseconds. */
 const slack = 10 * minute;
 const maxProbes = 80;

@@ -7,9 +7,10 @@ import {
   noCost,
   type ReportedSource,
   readSourcesReport,
-  sourcesReportPath,
   writeSourcesReport,
 } from './sources-report.ts';
+
+const sourcesReportPath = (folder: string): string => join(folder, 'labels-sources.json');
 
 const times = { generatedAt: '2026-11-22T10:00:00.000Z', startedAt: '2026-11-22T09:00:00.000Z' };
 

@@ -55,7 +55,7 @@ interface SourcesReport {
 }
 
 /** Returns the path of a store's report. */
-export function sourcesReportPath(storeFolder: string): string {
+function sourcesReportPath(storeFolder: string): string {
   return join(storeFolder, 'labels-sources.json');
 }
 

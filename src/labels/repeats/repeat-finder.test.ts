@@ -3,7 +3,9 @@ import { expect, test } from 'vitest';
 import type { ReceivedLabel } from '../../store/label.ts';
 import type { AccountQuery, NewObservation, Observation } from '../../store/port.ts';
 import { day, hour, type Interval, micros } from '../../store/time.ts';
-import { createRepeatFinder, LookUps, lastKeyChange, maxLookUps } from './repeat-finder.ts';
+import { createRepeatFinder, LookUps, lastKeyChange } from './repeat-finder.ts';
+
+const maxLookUps = 2_000;
 
 type RepeatFinderOptions = Parameters<typeof createRepeatFinder>[0];
 

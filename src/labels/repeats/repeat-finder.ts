@@ -139,7 +139,7 @@ function isSameRow(a: ReceivedLabel, b: ReceivedLabel): boolean {
 }
 
 /** Maximum number of look-ups of a source per hour. Further rows of the source count as new events. */
-export const maxLookUps = 2_000;
+const maxLookUps = 2_000;
 /** Maximum processor time of look-ups in one turn of the event loop, in milliseconds. */
 const sliceMs = 2;
 

@@ -52,7 +52,7 @@ interface RosterOptions {
 }
 
 /** Change of the roster that one commit stores. */
-export type RosterChange =
+type RosterChange =
   | { readonly kind: 'changed'; readonly rows: readonly RosterRow[] }
   | { readonly kind: 'evicted'; readonly dids: readonly string[] };
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { PriorityClass } from '../state/reading-state.ts';
 import type { ShareKey } from './fair-queue.ts';
-import { Pace, type Resource, SourceUsage, sourceRates } from './pace.ts';
+import { Pace, SourceUsage, sourceRates } from './pace.ts';
 
 type Rate = (typeof sourceRates)['established']['bytes'];
 
@@ -35,7 +35,7 @@ const shareOf = (source: string): ShareKey => ({
 });
 const never = new AbortController().signal;
 
-function only(resource: Resource, rate: Rate): typeof sourceRates {
+function only(resource: keyof (typeof sourceRates)['new'], rate: Rate): typeof sourceRates {
   const rates = { ...sourceRates.new, [resource]: rate };
   return { seeded: rates, established: rates, new: rates };
 }

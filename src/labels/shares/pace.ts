@@ -7,7 +7,7 @@ const resources = ['bytes', 'rows', 'writes', 'cpuMs', 'controls'] as const;
  * A resource that the rates of a source limit: bytes received, rows received, commits, processor milliseconds of this
  * thread, and `controls`: connections, and frames without labels.
  */
-export type Resource = (typeof resources)[number];
+type Resource = (typeof resources)[number];
 /** Amounts of some resources. */
 type Cost = Partial<Readonly<Record<Resource, number>>>;
 

@@ -2,7 +2,9 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { maxPositionLength } from '../../store/port.ts';
 import { day, hour, micros, minute, second } from '../../store/time.ts';
-import { FilledIn, FilledInReader, filledInName } from './filled-in.ts';
+import { FilledIn, FilledInReader } from './filled-in.ts';
+
+const filledInName = 'filled-in';
 
 /** Tests of the times in which a source was read late. No rate divides the labels that were accepted in these times. */
 

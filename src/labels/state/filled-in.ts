@@ -15,7 +15,7 @@ import { day, type Interval, micros, minute, second } from '../../store/time.ts'
  */
 
 /** Name under which the catch-ups of a source are stored together with its positions. */
-export const filledInName = 'filled-in';
+const filledInName = 'filled-in';
 /**
  * Maximum delay, in microseconds, that stays part of a rate: it moves at most 90 seconds of labels from one hour into
  * the next one, which is 5 % of half an hour.

@@ -87,7 +87,7 @@ export interface GuardedSocket {
  * response; a peer that goes on sending would otherwise cost processor time until `closeMs`, on every connection of a
  * process that stops.
  */
-export const maxClosingBytes = 256 * 1024;
+const maxClosingBytes = 256 * 1024;
 
 /** Last phase that the connection reached while it opened, to attribute a failure. */
 interface Phase {

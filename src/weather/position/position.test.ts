@@ -1,5 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { allAtValue, isUsable, type Position, Progress } from './position.ts';
+import { isUsable, type Position, Progress } from './position.ts';
+
+/** Number of counted events that stands for all of the same number. */
+const allAtValue = 2 ** 31;
 
 type Verdict = ReturnType<Progress['take']>;
 

@@ -14,7 +14,7 @@ export interface Position {
 /**
  * Special value of `counted`: all events at the position are skipped. They were counted, or another reader counts them.
  */
-export const allAtValue = 2 ** 31;
+const allAtValue = 2 ** 31;
 
 /** Smallest cursor that every host treats as a time in microseconds. No event has such a large number. */
 const firstTimeCursor = 1_000_000_000_000_000;

@@ -1,4 +1,5 @@
 import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { labelStage } from '../../../harness/labels/label-stage.ts';
 import { type LabelStation, startStation } from '../../../harness/labels/label-station.ts';
@@ -6,9 +7,11 @@ import { until } from '../../../harness/process/until.ts';
 import { createSim } from '../../../sim/index.ts';
 import type { Labeler } from '../../../sim/labelers/labeler.ts';
 import { formatTimestamp } from '../../../src/contract/timestamp.ts';
-import { changeDenyFile, denyPath, parseDenyTarget } from '../../../src/labels/operator/deny-file.ts';
+import { changeDenyFile, parseDenyTarget } from '../../../src/labels/operator/deny-file.ts';
 import { silentLog } from '../../../src/ops/log.ts';
 import { day, micros } from '../../../src/store/time.ts';
+
+const denyPath = (folder: string): string => join(folder, 'labels-denied.json');
 
 /** Tests the operator's list of denied labelers with a running instrument. */
 

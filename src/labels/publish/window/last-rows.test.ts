@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
 import { hour, type Interval, micros } from '../../../store/time.ts';
-import { LastRows, maxFurtherHours } from './last-rows.ts';
+import { LastRows } from './last-rows.ts';
+
+const maxFurtherHours = 100;
 
 const labeler = 'did:plc:a';
 const first = 480_000;

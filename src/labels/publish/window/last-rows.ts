@@ -32,7 +32,7 @@ interface LastRowsInput {
 const searchesAtOnce = 16;
 
 /** Maximum number of hours that one call reads only because newer hours of a labeler have no counted row. */
-export const maxFurtherHours = 100;
+const maxFurtherHours = 100;
 
 /**
  * Finds the minute of each labeler's last counted row. Results are cached by labeler and hour, because the counters of

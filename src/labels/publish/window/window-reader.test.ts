@@ -4,7 +4,7 @@ import { type MemoryContent, type MemoryRow, windowStore } from '../../../../har
 import { StoreError } from '../../../store/errors.ts';
 import { day, hour, micros, minute, second } from '../../../store/time.ts';
 import type { DayCounts } from './day-counts.ts';
-import { type CountedParts, CountSums, WindowReader, type WindowReading } from './window-reader.ts';
+import { CountSums, WindowReader, type WindowReading } from './window-reader.ts';
 
 const start = 20_000 * day;
 
@@ -303,7 +303,7 @@ test('cached sums over an interval equal uncached sums while the days of the int
           else if (kind === 'first') days = days.with(0, counts);
           else if (kind === 'last') days = days.with(-1, counts);
           else if (kind === 'inner') days = days.with(Math.floor(days.length / 2), counts);
-          const parts: CountedParts = days.map((all, day) => ({ day, counts: all }));
+          const parts: Parameters<CountSums['of']>[0] = days.map((all, day) => ({ day, counts: all }));
           expect(await sums.of(parts)).toEqual(plain(days));
         }
       },

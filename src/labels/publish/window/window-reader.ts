@@ -322,7 +322,7 @@ function nameOf({ start, end }: Interval): string {
 }
 
 /** Counts by labeler in the parts of an interval. */
-export type CountedParts = readonly { readonly day: number; readonly counts: DayCounts }[];
+type CountedParts = readonly { readonly day: number; readonly counts: DayCounts }[];
 
 interface Sum {
   readonly events: number;

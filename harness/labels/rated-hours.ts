@@ -1,7 +1,6 @@
 import { type LabelsHours, recogniseLabelsHours } from '../../src/artifact/hours/labels-hours.ts';
-import { closedHours, FilledInCounts, HourCounts } from '../../src/labels/publish/hours/hour-counts.ts';
+import { closedHours, FilledInCounts, HourCounts, SourceHistory } from '../../src/labels/publish/hours/hour-counts.ts';
 import { makeHours } from '../../src/labels/publish/hours/labels-hours.ts';
-import { SourceHistory } from '../../src/labels/publish/hours/source-history.ts';
 import { FilledInReader } from '../../src/labels/state/filled-in.ts';
 import { hour, micros, minute } from '../../src/store/time.ts';
 import { type SimulatedOutage, SimulatedOutages } from './simulated-outages.ts';

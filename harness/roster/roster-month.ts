@@ -5,8 +5,13 @@ import { admissionLimits } from '../../src/labels/ingest/admission.ts';
 import { windowOf } from '../../src/labels/publish/coverage.ts';
 import { makeOverview } from '../../src/labels/publish/overview.ts';
 import { absenceOf } from '../../src/labels/reading/source-runner.ts';
-import { departureOf, isEnrolled, type KnownLabeler } from '../../src/labels/roster/known-labeler.ts';
-import { isUnreachable, Reachability } from '../../src/labels/roster/reachability.ts';
+import {
+  departureOf,
+  isEnrolled,
+  isUnreachable,
+  type KnownLabeler,
+  Reachability,
+} from '../../src/labels/roster/known-labeler.ts';
 import type { ReadingEvent } from '../../src/labels/state/reading-events.ts';
 import { untracked } from '../../src/labels/state/reading-state.ts';
 import { Tracker } from '../../src/labels/state/step.ts';

@@ -52,7 +52,7 @@ export const inputLimits = {
     elements: 262_144,
     fields: 256,
     cpu: { fixedMicroseconds: 4_000, nanosecondsPerByte: 120 },
-    code: 'src/labels/label/frames.ts',
+    code: 'src/labels/stream/frame-queue.ts',
   }),
   labelPage: shaped({
     input: 'label page (`queryLabels`) with several labels',

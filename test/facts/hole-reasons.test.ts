@@ -17,9 +17,8 @@ import {
   weatherGapReasons,
 } from '../../src/contract/vocabulary.ts';
 import { labelReasons, weatherReasons } from '../../src/facts/hours/shown-hours.ts';
-import { closedHours, FilledInCounts, HourCounts } from '../../src/labels/publish/hours/hour-counts.ts';
+import { closedHours, FilledInCounts, HourCounts, SourceHistory } from '../../src/labels/publish/hours/hour-counts.ts';
 import { makeHours } from '../../src/labels/publish/hours/labels-hours.ts';
-import { SourceHistory } from '../../src/labels/publish/hours/source-history.ts';
 import { WindowReader } from '../../src/labels/publish/window/window-reader.ts';
 import { day, hour, micros, second } from '../../src/store/time.ts';
 import { metricIndex } from '../../src/weather/classify/metric-names.ts';

@@ -3,7 +3,7 @@ import type { Position, StoreWriter } from '../../store/port.ts';
 import type { RefusedMemory } from '../ingest/refused-memory.ts';
 import type { SourceRunner } from '../reading/source-runner.ts';
 import { type RepeatMemory, repeatsName } from '../repeats/repeats.ts';
-import type { Reachability } from '../roster/reachability.ts';
+import type { Reachability } from '../roster/known-labeler.ts';
 import type { Roster } from '../roster/roster.ts';
 import type { FilledIn } from '../state/filled-in.ts';
 import { readPosition } from '../state/reading-events.ts';

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { parseTimestamp } from '../../contract/timestamp.ts';
 import { micros } from '../../store/time.ts';
-import { fingerprint } from '../label/fingerprint.ts';
+import { fingerprint } from '../label/label-fields.ts';
 import { type AdmissionReason, admit } from './admission.ts';
 
 const source = 'did:plc:labelerlabelerlabelerlab';

@@ -3,7 +3,7 @@ import { threadCpuMs } from '../../ops/process.ts';
 import type { ReceivedLabel } from '../../store/label.ts';
 import type { NewObservation, Refusal } from '../../store/port.ts';
 import { micros } from '../../store/time.ts';
-import { fingerprint } from '../label/fingerprint.ts';
+import { fingerprint } from '../label/label-fields.ts';
 import { CapReached, costOf } from '../shares/daily-cap.ts';
 import type { Transport } from '../shares/telemetry.ts';
 import { type FilledInChange, notFilledIn, shortDelay } from '../state/filled-in.ts';

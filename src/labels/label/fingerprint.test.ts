@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { toBytes } from '@atcute/cbor';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { fingerprint } from './fingerprint.ts';
+import { fingerprint } from './label-fields.ts';
 
 const label = { src: 'did:plc:l', uri: 'did:plc:aaaa', val: 'spam', cts: '2026-07-10T12:00:00Z' };
 

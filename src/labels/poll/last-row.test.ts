@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { fingerprint } from '../label/fingerprint.ts';
+import { fingerprint } from '../label/label-fields.ts';
 import { fingerprintIn, lastRowStatus, markOf, newRowsOf } from './last-row.ts';
 
 const src = 'did:plc:aaaaaaaaaaaaaaaaaaaaaaaa';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { isObject } from '../../input/json-budget.ts';
-import { fingerprint } from '../label/fingerprint.ts';
+import { fingerprint } from '../label/label-fields.ts';
 import type { LastFrame } from '../state/reading-events.ts';
 
 /** Status of the last row that was read, as shown by a page that should begin with that row. */

@@ -5,7 +5,7 @@ import type { GetJsonOptions, HttpClient, JsonAnswer } from '../../network/http/
 import { micros } from '../../store/time.ts';
 import { createIntake } from '../ingest/intake.ts';
 import { createInputMemory } from '../ingest/ports.ts';
-import { fingerprint } from '../label/fingerprint.ts';
+import { fingerprint } from '../label/label-fields.ts';
 import { markOf } from '../poll/last-row.ts';
 import { pageLimit } from '../poll/query-labels.ts';
 import { type MarkedRow, noPosition } from '../state/reading-events.ts';

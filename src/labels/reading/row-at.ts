@@ -1,6 +1,6 @@
 import { withPeer } from '../../network/http/http.ts';
 import type { ReaderPorts } from '../ingest/ports.ts';
-import { fingerprint } from '../label/fingerprint.ts';
+import { fingerprint } from '../label/label-fields.ts';
 import { decimal, type LabelPage, type PageOptions, queryLabels } from '../poll/query-labels.ts';
 import type { SourceFault } from '../state/reading-events.ts';
 import type { Source } from '../state/source.ts';

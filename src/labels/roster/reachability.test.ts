@@ -3,8 +3,7 @@ import { type Log, silentLog } from '../../ops/log.ts';
 import { day, hour, micros } from '../../store/time.ts';
 import { untracked } from '../state/reading-state.ts';
 import { Tracker } from '../state/step.ts';
-import { type KnownLabeler, labelerFromRow, rowOf } from './known-labeler.ts';
-import { isUnreachable, Reachability } from './reachability.ts';
+import { isUnreachable, type KnownLabeler, labelerFromRow, Reachability, rowOf } from './known-labeler.ts';
 
 const did = 'did:plc:a';
 const start = micros(1_780_000_000_000_000);

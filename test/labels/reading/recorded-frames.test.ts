@@ -1,8 +1,8 @@
 import { Secp256k1PrivateKeyExportable } from '@atcute/crypto';
 import { expect, test } from 'vitest';
-import { readFrame } from '../../../src/labels/label/frames.ts';
 import { readLabel, separateSignature } from '../../../src/labels/label/label-fields.ts';
 import { createSignatureCheck } from '../../../src/labels/signatures/verifier.ts';
+import { readFrame } from '../../../src/labels/stream/frame-queue.ts';
 import { parseLabelKey } from '../../../src/network/identity/did-document.ts';
 
 /**

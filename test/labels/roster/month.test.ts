@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { monthTable, simulateMonth } from '../../../harness/roster/roster-month.ts';
-import { isUnreachable } from '../../../src/labels/roster/reachability.ts';
+import { isUnreachable } from '../../../src/labels/roster/known-labeler.ts';
 import { stateTimes } from '../../../src/labels/state/reading-state.ts';
 import { day, hour, micros, minute } from '../../../src/store/time.ts';
 

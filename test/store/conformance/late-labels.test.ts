@@ -1,9 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { labelers, labelNumber, noon, observationOf } from '../../../harness/conformance/labels.ts';
 import { kinds, later, useStore } from '../../../harness/conformance/suite.ts';
-import { closedHours, FilledInCounts, HourCounts } from '../../../src/labels/publish/hours/hour-counts.ts';
+import {
+  closedHours,
+  FilledInCounts,
+  HourCounts,
+  SourceHistory,
+} from '../../../src/labels/publish/hours/hour-counts.ts';
 import { makeHours } from '../../../src/labels/publish/hours/labels-hours.ts';
-import { SourceHistory } from '../../../src/labels/publish/hours/source-history.ts';
 import { WindowReader } from '../../../src/labels/publish/window/window-reader.ts';
 import { FilledIn } from '../../../src/labels/state/filled-in.ts';
 import { hour, micros, minute, second } from '../../../src/store/time.ts';

@@ -10,9 +10,8 @@ import { day, hour, micros, minute, second } from '../../../store/time.ts';
 import { FilledIn } from '../../state/filled-in.ts';
 import type { ListedLabeler } from '../labelers/listed-labeler.ts';
 import { WindowReader } from '../window/window-reader.ts';
-import { closedHours, FilledInCounts, HourCounts } from './hour-counts.ts';
+import { closedHours, FilledInCounts, HourCounts, SourceHistory } from './hour-counts.ts';
 import { makeHours, readEarlierHours } from './labels-hours.ts';
-import { SourceHistory } from './source-history.ts';
 
 /** Tests of the hours file, which counts accepted rows by hour and labeler. A count is 0 only for observed time. */
 

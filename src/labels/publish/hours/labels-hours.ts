@@ -26,8 +26,8 @@ import {
   type FilledInCounts,
   type HourRows,
   type LateTimes,
+  type SourceHistory,
 } from './hour-counts.ts';
-import type { SourceHistory } from './source-history.ts';
 
 /**
  * Time after an interruption of the whole instrument, in microseconds, in which the rows that waited in memory and in

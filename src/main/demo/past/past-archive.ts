@@ -24,9 +24,14 @@ import { formatTimestamp, type Micros } from '../../../contract/timestamp.ts';
 import { createFactsApp } from '../../../facts/app.ts';
 import type { HeaderList } from '../../../http/reply.ts';
 import type { EnrolledSource } from '../../../labels/publish/coverage.ts';
-import { closedHours, FilledInCounts, HourCounts } from '../../../labels/publish/hours/hour-counts.ts';
+import {
+  closedHours,
+  FilledInCounts,
+  HourCounts,
+  SourceHistory,
+  sampleOf,
+} from '../../../labels/publish/hours/hour-counts.ts';
 import { makeHours } from '../../../labels/publish/hours/labels-hours.ts';
-import { SourceHistory, sampleOf } from '../../../labels/publish/hours/source-history.ts';
 import { type LabelersInputs, listLabelers } from '../../../labels/publish/labelers/labelers-artifact.ts';
 import { countDirectoryOnly } from '../../../labels/publish/labelers/listed-labeler.ts';
 import { makeOverview, type OverviewInputs } from '../../../labels/publish/overview.ts';

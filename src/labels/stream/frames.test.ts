@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { encode, toBytes } from '@atcute/cbor';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { readFrame } from './frames.ts';
+import { readFrame } from './frame-queue.ts';
 
 const maxFrameLabels = 10_000;
 

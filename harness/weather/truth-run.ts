@@ -8,12 +8,14 @@ import { sequence } from '../../sim/random.ts';
 import type { WeatherSummary } from '../../src/artifact/weather-summary.ts';
 import { type CollectionName, collectionNames } from '../../src/contract/vocabulary.ts';
 import { type Log, silentLog } from '../../src/ops/log.ts';
-import { type HostPlace, noTelemetry } from '../../src/weather/stream/telemetry.ts';
+import { type hostPlaces, noTelemetry } from '../../src/weather/stream/telemetry.ts';
 import { createWeather } from '../../src/weather/weather.ts';
 import { parseEndpoint } from '../../src/weather/window/endpoint.ts';
 import { until } from '../process/until.ts';
 import { type Muted, seriesDifferences, shuffledFaults } from './truth-oracle.ts';
 import { readArtifact, readHours, readStore } from './weather-kept.ts';
+
+type HostPlace = (typeof hostPlaces)[number];
 
 const startMs = Date.parse('2026-11-20T11:30:00Z');
 const minuteMs = 60_000;

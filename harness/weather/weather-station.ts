@@ -7,7 +7,7 @@ import type { Wire } from '../../sim/events/wire.ts';
 import { createSim, type Sim, type SimOptions } from '../../sim/index.ts';
 import type { WeatherSummary } from '../../src/artifact/weather-summary.ts';
 import type { Log, LogFields } from '../../src/ops/log.ts';
-import { type MetricName, metricNames } from '../../src/weather/classify/metric-names.ts';
+import { metricNames } from '../../src/weather/classify/metric-names.ts';
 import { noTelemetry, type WeatherTelemetry } from '../../src/weather/stream/telemetry.ts';
 import { createWeather } from '../../src/weather/weather.ts';
 import { coverage, windowUs } from '../../src/weather/window/window.ts';
@@ -179,7 +179,7 @@ function expectPublished({ rows, observedSeconds, observed, summary }: Kept): vo
   const watched = coverage(observed, start, windowUs, 1440).filter((us) => us > 0).length;
   expect(summary.window.observed_windows).toBe(watched);
   for (const [name, collection] of Object.entries(summary.collections)) {
-    const place = metricNames.indexOf(name as MetricName);
+    const place = metricNames.indexOf(name as (typeof metricNames)[number]);
     const counted = rows.reduce((sum, { counts }) => sum + (counts[place] ?? 0), 0);
     // Expect null instead of zero for a collection without any event.
     expect([name, collection?.total ?? null]).toEqual([name, counted > 0 ? counted : null]);

@@ -7,7 +7,7 @@ import { inputLimits } from '../input/limits.ts';
 import { createNameResolver, systemHostsFile } from '../network/dns/name-resolver.ts';
 import type { AddressPolicy } from '../network/guard/address-policy.ts';
 import { createHttpClient } from '../network/http/http.ts';
-import type { BackoffOptions } from '../network/websocket/backoff.ts';
+import type { createBackoff } from '../network/websocket/backoff.ts';
 import { openSocket } from '../network/websocket/websocket.ts';
 import { makeFolder } from '../ops/errors.ts';
 import { errorFields, type Log } from '../ops/log.ts';
@@ -73,7 +73,7 @@ interface Pace {
   readonly commitMs: number;
   /** Interval between attempts to write while the disk is full. */
   readonly probeMs: number;
-  readonly backoff: Omit<BackoffOptions, 'random'>;
+  readonly backoff: Omit<Parameters<typeof createBackoff>[0], 'random'>;
 }
 
 const defaultPace: Pace = { commitMs: 1_000, probeMs: 5_000, backoff: { firstMs: 1_000, capMs: 30_000 } };

@@ -1,5 +1,5 @@
 import type { Micros } from '../../contract/timestamp.ts';
-import { type Backoff, createBackoff } from '../../network/websocket/backoff.ts';
+import { createBackoff } from '../../network/websocket/backoff.ts';
 import { ConnectError, type GuardedSocket } from '../../network/websocket/websocket.ts';
 import { createIntake, type SourceIntake } from '../ingest/intake.ts';
 import { note, type ReaderPorts, type ReaderTime, type ReadingPorts } from '../ingest/ports.ts';
@@ -109,7 +109,7 @@ function soon(ms: number, { tracker }: Source, { clock, random }: ReaderTime): n
  * Returns a function that computes the wait after each reset, in milliseconds: the minimum wait after the first
  * reset, and growing waits while resets repeat.
  */
-function resetWaits(backoff: Backoff, { clock, timings }: ReaderTime): () => number {
+function resetWaits(backoff: ReturnType<typeof createBackoff>, { clock, timings }: ReaderTime): () => number {
   let last = Number.NEGATIVE_INFINITY;
   return () => {
     const now = clock() / 1000;

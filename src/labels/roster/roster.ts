@@ -14,14 +14,9 @@ import {
   priorityInput,
   rowOf,
 } from './known-labeler.ts';
-import {
-  domainOf,
-  EventLookups,
-  isWeb,
-  type LookupDelays,
-  liveLookupDelays,
-  ResolutionQueue,
-} from './resolution-queue.ts';
+import { domainOf, EventLookups, isWeb, liveLookupDelays, ResolutionQueue } from './resolution-queue.ts';
+
+type LookupDelays = typeof liveLookupDelays;
 
 /** Maximum number of known labelers. */
 export const maxKnown = 20_000;

@@ -3,16 +3,7 @@ import type { LabelerProblem } from '../../contract/vocabulary.ts';
 import type { GapChange, StoredGap } from '../../store/port.ts';
 import { micros } from '../../store/time.ts';
 import type { ReadingEvent } from './reading-events.ts';
-import {
-  isEnrolledAt,
-  type ReadingState,
-  readingOf,
-  type SourceState,
-  stateTimes,
-  type TrackedState,
-  transition,
-  unreadSince,
-} from './reading-state.ts';
+import { isEnrolledAt, type ReadingState, readingOf, stateTimes, transition, unreadSince } from './reading-state.ts';
 
 /** Minimum number of failed attempts, over more than the delay limit, after which a source is unavailable. */
 export const minAttempts = 3;
@@ -328,7 +319,7 @@ export class Tracker {
   readonly did: string;
   #reading: ReadingState;
 
-  constructor(did: string, tracked: TrackedState) {
+  constructor(did: string, tracked: ReadingState['tracked']) {
     this.did = did;
     this.#reading = readingOf(tracked);
   }
@@ -345,11 +336,11 @@ export class Tracker {
     return this.#reading;
   }
 
-  get tracked(): TrackedState {
+  get tracked(): ReadingState['tracked'] {
     return this.#reading.tracked;
   }
 
-  get state(): SourceState {
+  get state(): ReadingState['tracked']['state'] {
     return this.#reading.tracked.state;
   }
 

@@ -3,7 +3,7 @@ import type { AddressPolicy, Resolve } from '../../network/guard/address-policy.
 import type { Slots } from '../../network/guard/slots.ts';
 import type { Peer } from '../../network/http/http.ts';
 import { ConnectError, type GuardedSocket, openSocket, type SocketOptions } from '../../network/websocket/websocket.ts';
-import { type LookupDelays, liveLookupDelays } from '../roster/resolution-queue.ts';
+import { liveLookupDelays } from '../roster/resolution-queue.ts';
 
 /** Dependencies of `createStreamOpener`. */
 interface StreamOpenerOptions {
@@ -123,7 +123,7 @@ export interface Timings {
    */
   readonly clockMs: number;
   /** Waits from an event to the look-ups of the document that the event announces. */
-  readonly lookupDelays: LookupDelays;
+  readonly lookupDelays: typeof liveLookupDelays;
 }
 
 /** Timings that are used on the live network. */

@@ -1,4 +1,6 @@
-import { type HostPlace, hostPlaces, type WeatherTelemetry } from '../../weather/stream/telemetry.ts';
+import { hostPlaces, type WeatherTelemetry } from '../../weather/stream/telemetry.ts';
+
+type HostPlace = (typeof hostPlaces)[number];
 
 /** State of one observed host in a report. */
 export interface HostReport {

@@ -2,13 +2,7 @@ import { Agent as HttpAgent } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
 import type { Duplex } from 'node:stream';
 import { createNameResolver } from '../dns/name-resolver.ts';
-import {
-  type AddressPolicy,
-  type Admission,
-  admitHttpUrl,
-  guardedLookup,
-  type Resolve,
-} from '../guard/address-policy.ts';
+import { type AddressPolicy, admitHttpUrl, guardedLookup, type Resolve } from '../guard/address-policy.ts';
 import { type HostRate, HostRates, registrableDomain } from '../guard/host-rates.ts';
 import { createSlots, type Slots } from '../guard/slots.ts';
 import {
@@ -84,7 +78,7 @@ interface GetOptions {
 }
 
 /** Limits of one HTTP request for JSON. */
-export interface GetJsonOptions extends GetOptions, ParseOptions {}
+interface GetJsonOptions extends GetOptions, ParseOptions {}
 
 /** Result of an HTTP request for JSON. */
 export type JsonAnswer =
@@ -263,7 +257,7 @@ class GuardedHttpClient implements BytesClient {
   }
 
   #request(
-    { url, loopbackOnly }: Extract<Admission, { kind: 'admitted' }>,
+    { url, loopbackOnly }: Extract<ReturnType<typeof admitHttpUrl>, { kind: 'admitted' }>,
     claim: Claim,
     { maxBytes, timeoutMs, accept = 'application/json' }: GetOptions,
     signal: AbortSignal,

@@ -221,7 +221,7 @@ function didWebUrl(did: string, allowLoopback: boolean): string {
 }
 
 /** Result of resolving a handle. */
-export type HandleResolution =
+type HandleResolution =
   /** The handle names the DID, and the DID's document names the handle. */
   | { readonly kind: 'resolved'; readonly did: string; readonly document: DidDocument }
   /** The text is not a handle of the public network, by its syntax or its top-level domain; no request was sent. */

@@ -34,7 +34,7 @@ type Embed = (typeof tracked.embeds)[number][0] | 'other';
 type Shape = 'reply' | 'quote' | `embed.${Embed}`;
 
 /** Name of one counted property of events. */
-export type MetricName =
+type MetricName =
   | `${Alias}.${Operation}`
   | `post.${'create' | 'update'}.${Shape}`
   | 'identity.event'

@@ -1,13 +1,15 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { inputLimits } from '../../input/limits.ts';
-import { type Backoff, type BackoffOptions, createBackoff } from '../../network/websocket/backoff.ts';
+import { createBackoff } from '../../network/websocket/backoff.ts';
 import { ConnectError, type GuardedSocket, type SocketOptions } from '../../network/websocket/websocket.ts';
 import type { Log } from '../../ops/log.ts';
 import type { Classifier, Notice } from '../classify/frame-facts.ts';
 import { describeHandshakeRefusal, type Endpoint, subscribeUrl } from '../window/endpoint.ts';
 import type { Track } from '../window/track.ts';
 import { type Dictionaries, decompressor } from './dictionary.ts';
-import type { ReaderRole, WeatherTelemetry } from './telemetry.ts';
+import type { WeatherTelemetry } from './telemetry.ts';
+
+type ReaderRole = Parameters<WeatherTelemetry['connected']>[0];
 
 /** Websocket subprotocol of `subscribeEvents`. */
 const methodProtocol = 'xrpc.v1.json';
@@ -27,7 +29,7 @@ export type Connect = (
 interface ReaderContext {
   readonly endpoint: Endpoint;
   readonly connect: Connect;
-  readonly backoff: BackoffOptions;
+  readonly backoff: Parameters<typeof createBackoff>[0];
   /** Provides the dictionaries for compressed live reading. */
   readonly dictionaries: Dictionaries;
   /** Creates a classifier for the host's protocol. */
@@ -175,7 +177,7 @@ async function pause(
   { log }: ReaderContext,
   role: ReaderRole,
   cause: Cause,
-  backoff: Backoff,
+  backoff: ReturnType<typeof createBackoff>,
   signal: AbortSignal,
 ): Promise<void> {
   const ms = backoff.next();

@@ -19,7 +19,7 @@ type HoursStore = Pick<StoreReader, 'frontier' | 'countsByLabeler' | 'countsOver
  * Number of rows by labeler, including repeats, in the closed part of one hour. This part begins at the start of the
  * hour.
  */
-export interface CountedHour extends Interval {
+interface CountedHour extends Interval {
   readonly counts: readonly LabelerCount[];
 }
 
@@ -114,7 +114,7 @@ interface LateRows {
 type LateRowsOfHour = ReadonlyMap<string, LateRows>;
 
 /** Times that are left out of rates: those of each labeler, and those of labelers without an entry. */
-export interface LateTimes {
+interface LateTimes {
   readonly bySource: FilledInBySource;
   readonly others: readonly MinuteSpan[];
 }

@@ -20,14 +20,16 @@ import { byPrecedence, type ListedLabeler, listedGaps, merged, unreadTime } from
 import { Turns } from '../turns.ts';
 import type { WindowReading } from '../window/window-reader.ts';
 import {
-  type CountedHour,
   type closedHours,
   countHourRows,
   type FilledInCounts,
   type HourRows,
-  type LateTimes,
   type SourceHistory,
 } from './hour-counts.ts';
+
+type LateTimes = Parameters<typeof countHourRows>[0]['times'];
+
+type CountedHour = Parameters<typeof countHourRows>[0]['counted'][number];
 
 /**
  * Time after an interruption of the whole instrument, in microseconds, in which the rows that waited in memory and in

@@ -359,12 +359,12 @@ export interface StoreWriter extends StoreReader, PurgeWriter {
   dropRoster(dids: readonly string[]): Promise<void>;
   /** Adds or replaces roster rows in one commit. Never changes a position. */
   putRoster(rows: readonly RosterRow[]): Promise<void>;
-  /** Adds keys, or extends `firstSeen` and `lastSeen`. Keeps the `maxKeysPerLabeler` last seen keys per labeler. */
+  /** Adds keys, or extends `firstSeen` and `lastSeen`. Keeps the `rosterLimits.keys` last seen keys per labeler. */
   putKeys(keys: readonly LabelerKey[]): Promise<void>;
   /**
    * Adds revisions of definitions in one commit. Returns one value per revision, in order: false if the labeler's
-   * newest revision is equal. Keeps the newest `maxDefinitionRevisions` of each labeler, and at most
-   * `maxDefinitionsInAll` bytes in total. Above that limit, revisions are removed from the group with the largest
+   * newest revision is equal. Keeps the newest `rosterLimits.revisions` of each labeler, and at most
+   * `rosterLimits.definitionBytes` bytes in total. Above that limit, revisions are removed from the group with the largest
    * share; `shares` assigns labelers with the same owner to one group. Superseded revisions are removed first, then
    * newest ones, beginning with unprotected labelers.
    */
@@ -380,7 +380,7 @@ export interface StoreWriter extends StoreReader, PurgeWriter {
   directoryPosition(host: string): Promise<number | null>;
   /** Stores the position in a directory's operation stream, and removes the position of any other directory. */
   putDirectoryPosition(position: DirectoryPosition): Promise<void>;
-  /** Stores a short text (at most `maxNoteLength` characters) under a name; null deletes it. */
+  /** Stores a short text (at most `rosterLimits.noteLength` characters) under a name; null deletes it. */
   putNote(name: string, text: string | null): Promise<void>;
 
   /**

@@ -1,18 +1,17 @@
 import type { Micros } from '../../../contract/timestamp.ts';
-import { assertRosterBounds, bounded, DefinitionSpace } from '../../common/definition-space.ts';
 import { StoreError } from '../../errors.ts';
 import type { StoreReader, StoreWriter } from '../../port.ts';
 import {
+  assertRosterBounds,
+  bounded,
   type DefinitionShares,
+  DefinitionSpace,
   type Definitions,
   type LabelerKey,
   labelerHandle,
-  maxDefinitionRevisions,
-  maxDefinitionsInAll,
   maxDefinitionsLength,
-  maxKeysPerLabeler,
-  maxRosterTextLength,
   type RosterRow,
+  rosterLimits,
 } from '../../roster.ts';
 import type { Queries } from '../base/session.ts';
 
@@ -128,7 +127,7 @@ function readKeys(queries: Queries, did: string): Promise<LabelerKey[]> {
 
 /** Adds or updates labelers' keys, and removes the least recently seen keys beyond the limit. */
 async function putKeys(queries: Queries, keys: readonly LabelerKey[]): Promise<void> {
-  for (const { key } of keys) bounded(key, maxRosterTextLength, 'key');
+  for (const { key } of keys) bounded(key, rosterLimits.textLength, 'key');
   // One statement must not update a row twice, so group the entries of one key first.
   await queries.run(
     `INSERT INTO label_key(did, label_key, first_seen, last_seen)
@@ -149,7 +148,7 @@ async function putKeys(queries: Queries, keys: readonly LabelerKey[]): Promise<v
        SELECT did, label_key, row_number() OVER (PARTITION BY did ORDER BY last_seen DESC, label_key) AS place
        FROM label_key WHERE did = ANY ($1)
      ) AS one
-     WHERE label_key.did = one.did AND label_key.label_key = one.label_key AND place > ${maxKeysPerLabeler}`,
+     WHERE label_key.did = one.did AND label_key.label_key = one.label_key AND place > ${rosterLimits.keys}`,
     [[...new Set(keys.map(({ did }) => did))]],
   );
 }
@@ -168,7 +167,7 @@ async function putDefinitions(
   queries: Queries,
   revisions: readonly Definitions[],
   shares: DefinitionShares | undefined,
-  maxBytes = maxDefinitionsInAll,
+  maxBytes = rosterLimits.definitionBytes,
 ): Promise<boolean[]> {
   for (const { content } of revisions) bounded(content, maxDefinitionsLength, 'definitions');
   const dids = [...new Set(revisions.map(({ did }) => did))];
@@ -194,7 +193,7 @@ async function putDefinitions(
   return added;
 }
 
-/** Adds revisions, and removes the oldest revisions beyond `maxDefinitionRevisions` of each labeler. */
+/** Adds revisions, and removes the oldest revisions beyond `rosterLimits.revisions` of each labeler. */
 async function addRevisions(queries: Queries, revisions: readonly Definitions[]): Promise<void> {
   const dids = revisions.map(({ did }) => did);
   await queries.run(
@@ -208,7 +207,7 @@ async function addRevisions(queries: Queries, revisions: readonly Definitions[])
     `DELETE FROM definitions USING (
        SELECT id, row_number() OVER (PARTITION BY did ORDER BY id DESC) AS place FROM definitions WHERE did = ANY ($1)
      ) AS one
-     WHERE definitions.id = one.id AND place > ${maxDefinitionRevisions}`,
+     WHERE definitions.id = one.id AND place > ${rosterLimits.revisions}`,
     [[...new Set(dids)]],
   );
 }

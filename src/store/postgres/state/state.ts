@@ -1,12 +1,11 @@
 import type { Micros } from '../../../contract/timestamp.ts';
 import type { GapReason } from '../../../contract/vocabulary.ts';
-import { bounded } from '../../common/definition-space.ts';
 import { StoreError } from '../../errors.ts';
 import { changedGaps, clip, coalesce, gappedTime } from '../../gaps.ts';
 import type { RefusedRows } from '../../label.ts';
 import type { GapChange, LabelerCoverage, StoredGap, StoreWriter } from '../../port.ts';
 import type { Purge } from '../../removals.ts';
-import { type DailyBytes, type DirectoryPosition, maxNoteLength } from '../../roster.ts';
+import { bounded, type DailyBytes, type DirectoryPosition, rosterLimits } from '../../roster.ts';
 import { type Interval, micros } from '../../time.ts';
 import type { Queries } from '../base/session.ts';
 import { labelerChanges } from './labelers.ts';
@@ -180,7 +179,7 @@ async function putNote(queries: Queries, name: string, text: string | null): Pro
   }
   await queries.run(
     'INSERT INTO note(name, content) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET content = excluded.content',
-    [name, bounded(text, maxNoteLength, 'note')],
+    [name, bounded(text, rosterLimits.noteLength, 'note')],
   );
 }
 

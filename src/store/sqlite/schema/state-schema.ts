@@ -1,6 +1,5 @@
 import type { Micros } from '../../../contract/timestamp.ts';
-import { assertRosterBounds } from '../../common/definition-space.ts';
-import { labelerHandle, type RosterRow } from '../../roster.ts';
+import { assertRosterBounds, labelerHandle, type RosterRow } from '../../roster.ts';
 import { type Migration, type Sqlite, schemaVersion } from '../base/connection.ts';
 
 /**

@@ -1,22 +1,20 @@
 import type { Micros } from '../../../contract/timestamp.ts';
 import type { GapReason } from '../../../contract/vocabulary.ts';
-import { bounded, DefinitionSpace, type DefinitionTable } from '../../common/definition-space.ts';
 import { StoreError } from '../../errors.ts';
 import { changedGaps, clip, coalesce, gappedTime } from '../../gaps.ts';
 import type { Epoch, GapChange, LabelerCoverage, StoredGap } from '../../port.ts';
 import type { Purge } from '../../removals.ts';
 import {
+  bounded,
   type DailyBytes,
   type DefinitionShares,
+  DefinitionSpace,
   type Definitions,
+  type DefinitionTable,
   type DirectoryPosition,
   type LabelerKey,
-  maxDefinitionRevisions,
-  maxDefinitionsInAll,
   maxDefinitionsLength,
-  maxKeysPerLabeler,
-  maxNoteLength,
-  maxRosterTextLength,
+  rosterLimits,
 } from '../../roster.ts';
 import type { Interval } from '../../time.ts';
 import { type Sqlite, schemaVersion } from '../base/connection.ts';
@@ -115,7 +113,7 @@ function removalQueries(db: Sqlite) {
  * Creates the functions that query and change the state file. Each change is one durable commit. The caller owns the
  * connection.
  */
-export function stateChanges(db: Sqlite, definitionsInAll = maxDefinitionsInAll) {
+export function stateChanges(db: Sqlite, definitionsInAll = rosterLimits.definitionBytes) {
   const gaps = gapChanges(db);
   const beat = db.prepare('UPDATE epoch SET heartbeat = MAX(COALESCE(heartbeat, 0), ?)');
   return {
@@ -195,7 +193,7 @@ export function instrumentState(db: Sqlite) {
   return {
     putNote(name: string, text: string | null): void {
       if (text === null) deleteNote.run(name);
-      else putNote.run(name, bounded(text, maxNoteLength, 'note'));
+      else putNote.run(name, bounded(text, rosterLimits.noteLength, 'note'));
     },
     dailyBytes: (day: number): DailyBytes => ({
       day,
@@ -237,12 +235,12 @@ function keyChanges(db: Sqlite) {
   );
   const trim = db.prepare(
     `DELETE FROM label_key WHERE did = ? AND label_key NOT IN
-     (SELECT label_key FROM label_key WHERE did = ? ORDER BY last_seen DESC, label_key LIMIT ${maxKeysPerLabeler})`,
+     (SELECT label_key FROM label_key WHERE did = ? ORDER BY last_seen DESC, label_key LIMIT ${rosterLimits.keys})`,
   );
   return {
     putKeys: db.transaction((keys: readonly LabelerKey[]): void => {
       for (const { did, key, firstSeen, lastSeen } of keys) {
-        bounded(key, maxRosterTextLength, 'key');
+        bounded(key, rosterLimits.textLength, 'key');
         put.run(did, key, firstSeen, lastSeen);
         trim.run(did, did);
       }
@@ -261,7 +259,7 @@ function definitionChanges(db: Sqlite, maxBytes: number) {
   const insert = db.prepare('INSERT INTO definitions(did, seen_at, content) VALUES (?, ?, ?)');
   const trim = db.prepare(
     `DELETE FROM definitions WHERE did = ? AND id NOT IN
-     (SELECT id FROM definitions WHERE did = ? ORDER BY id DESC LIMIT ${maxDefinitionRevisions})`,
+     (SELECT id FROM definitions WHERE did = ? ORDER BY id DESC LIMIT ${rosterLimits.revisions})`,
   );
   const space = new DefinitionSpace(definitionTable(db), maxBytes);
   const add = ({ did, seenAt, content }: Definitions): boolean => {

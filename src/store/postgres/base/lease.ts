@@ -172,21 +172,6 @@ async function tryTake(queries: Queries, holder: string, leaseMs: number): Promi
 /** First schema version with the table `succession`. */
 export const successionVersion = 2;
 
-/**
- * Returns a check for the transaction that takes the lease. The check throws `second_writer` if a ready standby other
- * than `own` is about to become the writer: only the standby can take over without a gap.
- */
-export function succession(own: number | null): (queries: Queries) => Promise<void> {
-  return async (queries) => {
-    const [row] = await queries.rows<{ holder: string | null }>(
-      `SELECT standby_holder AS holder FROM succession
-       WHERE standby_ready AND standby_expires_at > clock_timestamp() AND standby IS DISTINCT FROM $1`,
-      [own],
-    );
-    if (row) throw new StoreError('second_writer', `the standby is becoming the writer: ${row.holder ?? 'unknown'}`);
-  };
-}
-
 /** Registration of this process as the only standby of a store. It is renewed until it is released. */
 export class StandbyPlace {
   readonly number: number;

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { OperatorError } from '../../../ops/errors.ts';
-import { assertNotMoved, movedNote, StoreError, unfinishedCopy } from '../../errors.ts';
+import { StoreError, unfinishedCopy } from '../../errors.ts';
 import { dayName } from '../../time.ts';
 import type { PostgresPlace } from '../base/place.ts';
 import { longLimits, type Queries, Session } from '../base/session.ts';
@@ -137,12 +137,6 @@ export async function isUnfinishedCopy(queries: Queries): Promise<boolean> {
 /** Throws `unfinished_copy` if the schema contains an unfinished copy. */
 export async function assertFinished(queries: Queries, name: string): Promise<void> {
   if (await isUnfinishedCopy(queries)) throw unfinishedCopy(name);
-}
-
-/** Throws `moved` if the store was retired because a copy has replaced it. */
-export async function assertNotRetired(queries: Queries): Promise<void> {
-  const [row] = await queries.rows<{ content: string }>('SELECT content FROM note WHERE name = $1', [movedNote]);
-  assertNotMoved(row?.content ?? null);
 }
 
 /** Names of the roles of a store. */

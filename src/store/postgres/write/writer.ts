@@ -2,14 +2,14 @@ import { randomUUID } from 'node:crypto';
 import type { Micros } from '../../../contract/timestamp.ts';
 import { DayWork } from '../../common/batch.ts';
 import type { KnownIdentities } from '../../common/identity-set.ts';
-import { StoreError } from '../../errors.ts';
+import { assertNotMoved, movedNote, StoreError } from '../../errors.ts';
 import type { StoreWriter } from '../../port.ts';
 import { processName } from '../base/connect.ts';
-import { defaultLeaseMs, Lease, succession, successionVersion } from '../base/lease.ts';
+import { defaultLeaseMs, Lease, successionVersion } from '../base/lease.ts';
 import type { PostgresPlace } from '../base/place.ts';
 import { type Limits, type Queries, Session } from '../base/session.ts';
 import { readerOver } from '../read/reader.ts';
-import { assertFinished, assertNotRetired, migrate, storeVersion } from '../schema/migrate.ts';
+import { assertFinished, migrate, storeVersion } from '../schema/migrate.ts';
 import { instrumentReads, stateChanges } from '../state/state.ts';
 import { maintainDays, purgeNextDay } from '../upkeep/maintenance.ts';
 import { Acceptance } from './acceptance.ts';
@@ -205,4 +205,25 @@ function startMarks(acceptance: Pick<Acceptance, 'mark'>, clock: () => Micros): 
       });
   }, everyMs).unref();
   return { stop: () => clearInterval(timer) };
+}
+
+/**
+ * Returns a check for the transaction that takes the lease. The check throws `second_writer` if a ready standby other
+ * than `own` is about to become the writer: only the standby can take over without a gap.
+ */
+function succession(own: number | null): (queries: Queries) => Promise<void> {
+  return async (queries) => {
+    const [row] = await queries.rows<{ holder: string | null }>(
+      `SELECT standby_holder AS holder FROM succession
+       WHERE standby_ready AND standby_expires_at > clock_timestamp() AND standby IS DISTINCT FROM $1`,
+      [own],
+    );
+    if (row) throw new StoreError('second_writer', `the standby is becoming the writer: ${row.holder ?? 'unknown'}`);
+  };
+}
+
+/** Throws `moved` if the store was retired because a copy has replaced it. */
+async function assertNotRetired(queries: Queries): Promise<void> {
+  const [row] = await queries.rows<{ content: string }>('SELECT content FROM note WHERE name = $1', [movedNote]);
+  assertNotMoved(row?.content ?? null);
 }

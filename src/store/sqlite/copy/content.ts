@@ -1,10 +1,7 @@
-import type { Micros } from '../../../contract/timestamp.ts';
-import type { GapReason } from '../../../contract/vocabulary.ts';
-import type { CopiedPurge, CopiedRow, DayCounts, LabelerDay, StoreContent, TimeCount } from '../../copy/parts.ts';
-import { movedNote, StoreError } from '../../errors.ts';
+import type { CopiedRow, DayCounts, LabelerDay, StoreContent, TimeCount } from '../../copy/parts.ts';
+import { StoreError } from '../../errors.ts';
 import { identityOf, type SignatureVerdict } from '../../label.ts';
 import type { RefusalReason } from '../../port.ts';
-import type { Definitions, DirectoryPosition, LabelerKey } from '../../roster.ts';
 import { dayStart } from '../../time.ts';
 import { openReadonly, type Sqlite, storeError } from '../base/connection.ts';
 import type { DayForm } from '../base/files.ts';
@@ -12,36 +9,10 @@ import { decodeOpenRow, decodeRow, type Intern, liveFlag, type NameOf, type Stor
 import { type DayReader, openSealed } from '../day/day-reader.ts';
 import { type DayCounters, type Events, packCounters } from '../labeler/day-counters.ts';
 import { metaNames, rowColumns } from '../schema/day-schema.ts';
-import { type StateChanges, stateQueries } from '../state/state.ts';
+import type { StateChanges } from '../state/state.ts';
 
 /** Content of the state file. Positions and refused rows are excluded, because the newest day contains them. */
 type StateContent = Omit<StoreContent, 'positions' | 'refusedRows'>;
-
-/** Reads the content of the state file in one transaction. Omits the note that marks the store as retired. */
-export function readState(db: Sqlite): StateContent {
-  const all = <Row>(sql: string): Row[] => db.prepare<[], Row>(sql).all();
-  const raw = <Row>(sql: string): Row[] => db.prepare<[], Row>(sql).raw().all();
-  const read = db.transaction((): StateContent => {
-    type Gap = readonly [source: string, started: Micros, ended: Micros, reason: GapReason];
-    const gaps = raw<Gap>('SELECT source, started, ended, reason FROM gap');
-    return {
-      gaps: gaps.map(([source, start, end, reason]) => ({ source: source === '' ? null : source, start, end, reason })),
-      roster: stateQueries(db).roster(),
-      keys: all<LabelerKey>(
-        'SELECT did, label_key AS key, first_seen AS firstSeen, last_seen AS lastSeen FROM label_key',
-      ),
-      definitions: all<Definitions>('SELECT did, seen_at AS seenAt, content FROM definitions ORDER BY id'),
-      notes: raw<[string, string]>(`SELECT name, content FROM note WHERE name <> '${movedNote}'`),
-      dailyBytes: raw<[string, number, number]>('SELECT source, day, bytes FROM daily_bytes'),
-      directories: all<DirectoryPosition>('SELECT host, seq FROM directory_position'),
-      purges: all<CopiedPurge>(
-        `SELECT source, requested_at AS requestedAt, completed_at AS completedAt, removed, next_day AS nextDay
-         FROM purge`,
-      ),
-    };
-  });
-  return read();
-}
 
 /** Writes the content of a new state file, in the caller's transaction. */
 export function writeState(db: Sqlite, state: StateChanges, content: StateContent): void {

@@ -1,6 +1,9 @@
 import { existsSync } from 'node:fs';
-import type { CopySource, EachChunk, SourceLook, StoreContent } from '../../copy/parts.ts';
+import type { Micros } from '../../../contract/timestamp.ts';
+import type { GapReason } from '../../../contract/vocabulary.ts';
+import type { CopiedPurge, CopySource, EachChunk, SourceLook, StoreContent } from '../../copy/parts.ts';
 import { movedNote, StoreError } from '../../errors.ts';
+import type { Definitions, DirectoryPosition, LabelerKey } from '../../roster.ts';
 import { dayName } from '../../time.ts';
 import {
   assertKnown,
@@ -16,7 +19,9 @@ import { DayReader } from '../day/day-reader.ts';
 import { assertStateBegun, assertStateFile } from '../read/lost-tail.ts';
 import { stateMigrations } from '../schema/state-schema.ts';
 import { stateQueries } from '../state/state.ts';
-import { dayRows, readDayCounts, readState } from './content.ts';
+import { dayRows, readDayCounts, type writeState } from './content.ts';
+
+type StateContent = Parameters<typeof writeState>[2];
 
 const cacheBytes = 4 * 1024 * 1024;
 /**
@@ -228,4 +233,30 @@ class SqliteSource implements CopySource {
 
 function expired(day: number): StoreError {
   return new StoreError('out_of_window', `${dayName(day)} has expired`);
+}
+
+/** Reads the content of the state file in one transaction. Omits the note that marks the store as retired. */
+function readState(db: Sqlite): StateContent {
+  const all = <Row>(sql: string): Row[] => db.prepare<[], Row>(sql).all();
+  const raw = <Row>(sql: string): Row[] => db.prepare<[], Row>(sql).raw().all();
+  const read = db.transaction((): StateContent => {
+    type Gap = readonly [source: string, started: Micros, ended: Micros, reason: GapReason];
+    const gaps = raw<Gap>('SELECT source, started, ended, reason FROM gap');
+    return {
+      gaps: gaps.map(([source, start, end, reason]) => ({ source: source === '' ? null : source, start, end, reason })),
+      roster: stateQueries(db).roster(),
+      keys: all<LabelerKey>(
+        'SELECT did, label_key AS key, first_seen AS firstSeen, last_seen AS lastSeen FROM label_key',
+      ),
+      definitions: all<Definitions>('SELECT did, seen_at AS seenAt, content FROM definitions ORDER BY id'),
+      notes: raw<[string, string]>(`SELECT name, content FROM note WHERE name <> '${movedNote}'`),
+      dailyBytes: raw<[string, number, number]>('SELECT source, day, bytes FROM daily_bytes'),
+      directories: all<DirectoryPosition>('SELECT host, seq FROM directory_position'),
+      purges: all<CopiedPurge>(
+        `SELECT source, requested_at AS requestedAt, completed_at AS completedAt, removed, next_day AS nextDay
+         FROM purge`,
+      ),
+    };
+  });
+  return read();
 }

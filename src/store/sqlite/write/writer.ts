@@ -1,19 +1,32 @@
 import { randomUUID } from 'node:crypto';
 import type { Micros } from '../../../contract/timestamp.ts';
 import { makeFolder, OperatorError } from '../../../ops/errors.ts';
-import { DayWork } from '../../common/batch.ts';
-import type { KnownIdentities } from '../../common/identity-set.ts';
+import { assertBounds, DayWork, firstStamp, refusalsOf, sortOut } from '../../common/batch.ts';
+import { IdentitySet, type KnownIdentities } from '../../common/identity-set.ts';
 import { assertNotMoved, movedNote, StoreError } from '../../errors.ts';
-import type { StoreWriter } from '../../port.ts';
+import type { RefusedRows } from '../../label.ts';
+import { type AppendResult, type Batch, duplicateHorizon, type StoreWriter } from '../../port.ts';
+import { dayName, dayOf, dayStart, micros } from '../../time.ts';
 import { type Faults, migrate, openWritable, type Sqlite, storeError, syncFolder } from '../base/connection.ts';
-import { announce, type OnFile, silent, storePaths, takeWriterLock } from '../base/files.ts';
+import {
+  announce,
+  beginWriting,
+  type DayForm,
+  dayPath,
+  type OnFile,
+  type StorePaths,
+  silent,
+  storePaths,
+  takeWriterLock,
+} from '../base/files.ts';
+import { DayReader } from '../day/day-reader.ts';
+import { DayWriter } from '../day/day-writer.ts';
 import { assertSound, assertStateBegun, assertStateFile } from '../read/lost-tail.ts';
 import { openSqliteReader } from '../read/reader.ts';
 import { stateMigrations } from '../schema/state-schema.ts';
 import { noteQuery, type StateChanges, stateChanges } from '../state/state.ts';
 import { maintainDays, recoverDays } from '../upkeep/maintenance.ts';
 import { purgeNextDay } from '../upkeep/purge.ts';
-import { Acceptance } from './acceptance.ts';
 
 const cacheBytes = 4 * 1024 * 1024;
 
@@ -129,7 +142,7 @@ interface Parts {
   readonly reader: ReturnType<typeof openSqliteReader>;
   readonly acceptance: Acceptance;
   readonly state: StateChanges;
-  readonly fence: Fence;
+  readonly fence: ReturnType<typeof beginWriting>;
 }
 
 function writerOf({ folder, reader, acceptance, state, fence }: Parts, ends: Ends): SqliteWriter {
@@ -203,57 +216,153 @@ function stateChangesOf(change: <T>(work: () => T) => Promise<Awaited<T>>, state
   } satisfies Partial<StoreWriter>;
 }
 
-/**
- * Checks that no other process has become the writer. Each process that opens the store for writing sets a token in the
- * state file.
- */
-interface Fence {
-  /** Throws `fenced` if another process has set a token since this writer set its token. */
-  assertWriter(): void;
-  /** Checks the token, then runs a change to the state file, in one transaction. */
-  run<T>(work: () => T): T;
+type WriterParameters = ConstructorParameters<typeof DayWriter>;
+type DayOptions = WriterParameters[4];
+
+/** State and options for accepting batches. */
+interface AcceptanceOptions extends DayOptions {
+  readonly paths: StorePaths;
+  readonly state: StateChanges;
+  /** Identities that a standby has already read; absent if there is no standby. */
+  readonly known?: KnownIdentities | undefined;
 }
 
-interface FenceOptions {
-  /** Generates the random id of a new store's generation. */
-  readonly generationId: () => string;
-  /** Current time of the acceptance clock: the start of the epoch if the store is new. */
-  readonly at: Micros;
-  /** Token that this writer sets. */
-  readonly token: string;
-  /** Called after a change was rolled back, which includes a change whose commit failed. */
-  readonly rolledBack: () => void;
-}
+/** Accepts batches: detects duplicates, assigns stamps, and commits each batch to the day of its stamps. */
+class Acceptance {
+  readonly #options: AcceptanceOptions;
+  readonly #known: IdentitySet;
+  #writer: DayWriter | null = null;
+  #last: Micros | null = null;
+  /**
+   * Reader that keeps the newest day open until the day writer opens it. A killed writer may leave a commit in the
+   * log that becomes visible only when SQLite recovers the log, which happens when the first connection opens. The
+   * recovery must happen before the identities are read.
+   */
+  #held: DayReader | null = null;
 
-/** Starts the epoch of a new store, and sets this writer's token. */
-export function beginWriting(db: Sqlite, { generationId, at, token, rolledBack }: FenceOptions): Fence {
-  db.prepare('INSERT INTO epoch(one, generation, started_at, floor) VALUES (1, ?, ?, ?) ON CONFLICT DO NOTHING').run(
-    generationId(),
-    at,
-    at,
-  );
-  // Record the process id for error messages and for a person who inspects the file.
-  const writer = `${token} pid ${process.pid}`;
-  db.prepare('UPDATE epoch SET writer = ?').run(writer);
-  const current = db.prepare<[], string>('SELECT writer FROM epoch').pluck();
-  const assertWriter = (): void => {
-    const now = current.get();
-    if (now === writer) return;
-    const other = now?.split(' ').slice(1).join(' ') ?? 'process id unknown';
-    throw new StoreError('fenced', `another process (${other}) became the writer of this store; this process stops`);
-  };
-  // A transaction of `work` becomes a savepoint of this transaction.
-  const transaction = db.transaction((work: () => unknown): unknown => {
-    assertWriter();
-    return work();
-  });
-  function run<T>(work: () => T): T {
+  constructor(options: AcceptanceOptions) {
+    this.#options = options;
+    const newest = options.state.catalog().days.at(-1);
+    if (newest?.sealed === 0)
+      this.#held = new DayReader(dayPath(options.paths, newest.day, 'open'), newest.day, 'open');
+    this.#known = options.known?.identities ?? new IdentitySet(duplicateHorizon);
     try {
-      return transaction.immediate(work) as T;
+      this.#last = this.#newest((reader) => reader.ends().last) ?? null;
+      this.#rememberIdentities();
     } catch (error) {
-      rolledBack();
+      this.close();
       throw error;
     }
   }
-  return { assertWriter, run };
+
+  /** Last assigned stamp, or null before the first stamp. */
+  get last(): Micros | null {
+    return this.#last;
+  }
+
+  append(batch: Batch): AppendResult {
+    const bytes = assertBounds(batch);
+    const { fresh, duplicates } = sortOut(batch, this.#known);
+    const first = firstStamp(batch.at, this.#last, fresh.length);
+    const rows = fresh.map(({ observation, identity }, i) => ({ observation, identity, at: first + i }));
+    const commit: Parameters<DayWriter['commit']>[0] = {
+      rows,
+      refusals: refusalsOf(batch, duplicates),
+      positions: batch.positions,
+      refusedRows: batch.refusedRows ?? [],
+      at: batch.at,
+      stamp: first,
+      bytes,
+    };
+    this.#writerOf(dayOf(first)).commit(commit);
+    // Add the identities only after the commit, so that a failed batch leaves no identities in memory.
+    for (const { identity, at } of rows) this.#known.add(identity, at);
+    const last = rows.at(-1)?.at;
+    if (last !== undefined) this.#last = micros(last);
+    this.#options.faults?.('append.committed');
+    return {
+      accepted: rows.length,
+      duplicates,
+      first: rows.length > 0 ? first : null,
+      last: last === undefined ? null : micros(last),
+    };
+  }
+
+  /** Returns the refused rows as of the last commit. */
+  refusedRows(): RefusedRows[] {
+    return this.#newest((reader) => reader.refusedRows()) ?? [];
+  }
+
+  /** Removes the identities of removed rows from memory, so that the same labels can be accepted again. */
+  forget(identities: readonly Buffer[]): void {
+    for (const identity of identities) this.#known.delete(identity);
+  }
+
+  limitPages(pages: number): void {
+    this.#writer?.limitPages(pages);
+  }
+
+  close(): void {
+    this.#writer?.close();
+    this.#writer = null;
+    this.#held?.close();
+    this.#held = null;
+  }
+
+  #writerOf(day: number): DayWriter {
+    if (this.#writer?.day === day) return this.#writer;
+    const { paths, state, durable, faults } = this.#options;
+    const newest = state.catalog().days.at(-1);
+    if (newest && (day < newest.day || (day === newest.day && newest.sealed === 1))) {
+      throw new StoreError(
+        'clock_behind',
+        `the clock is at ${dayName(day)}, a day that no longer accepts rows: check the clock`,
+      );
+    }
+    const generation = state.epoch().generationId;
+    const carried: WriterParameters[2] = this.#newest((reader) => ({
+      positions: reader.positions(),
+      refusedRows: reader.refusedRows(),
+      last: reader.ends().last,
+      through: reader.ends().through,
+      generation,
+    })) ?? { positions: [], refusedRows: [], last: null, through: null, generation };
+    const writer = new DayWriter(dayPath(paths, day, 'open'), day, carried, dayTime(day), this.#options);
+    this.close();
+    if (durable) syncFolder(paths.days);
+    faults?.('rollover.created');
+    // List the day before its first row is committed, so that no reader misses the day.
+    state.addDay(day, false);
+    this.#writer = writer;
+    return writer;
+  }
+
+  #newest<T>(work: (reader: DayReader) => T): T | undefined {
+    const newest = this.#options.state.catalog().days.at(-1);
+    return newest && this.#read(newest.day, newest.sealed === 1 ? 'sealed' : 'open', work);
+  }
+
+  #read<T>(day: number, form: DayForm, work: (reader: DayReader) => T): T {
+    const reader = new DayReader(dayPath(this.#options.paths, day, form), day, form);
+    try {
+      return work(reader);
+    } finally {
+      reader.close();
+    }
+  }
+
+  #rememberIdentities(): void {
+    if (this.#last === null) return;
+    const since = Math.max(this.#last - duplicateHorizon, (this.#options.known?.through ?? -1) + 1);
+    for (const { day, sealed } of this.#options.state.catalog().days) {
+      if (sealed === 1 || dayStart(day + 1) <= since) continue;
+      this.#read(day, 'open', (reader) => {
+        for (const [id, identity] of reader.identities(since)) this.#known.add(identity, id);
+      });
+    }
+  }
+}
+
+function dayTime(day: number): string {
+  return new Date(dayStart(day) / 1000).toISOString();
 }

@@ -1,10 +1,10 @@
 import Database from 'better-sqlite3';
 import { expect, test } from 'vitest';
 import { micros } from '../../time.ts';
-import { migrate } from '../base/connection.ts';
 import { stateMigrations } from '../schema/state-schema.ts';
 import { stateChanges } from '../state/state.ts';
-import { beginWriting } from './writer.ts';
+import { migrate } from './connection.ts';
+import { beginWriting } from './files.ts';
 
 /** SQL that makes a commit fail if the transaction inserted definitions with the content `fail`. */
 const failingCommit = `

@@ -8,7 +8,7 @@ import { describe, expect, it } from 'vitest';
 import { noon } from '../../harness/conformance/labels.ts';
 import { problems } from '../../harness/conformance/suite.ts';
 import { batch, page, sealedToday, useSqliteFolder } from '../../harness/store/sqlite-folder.ts';
-import { moveFaultPoints } from '../../src/store/sqlite/base/connection.ts';
+import { faultPoints } from '../../src/store/sqlite/base/connection.ts';
 import { openSqliteReader } from '../../src/store/sqlite/read/reader.ts';
 import { repairStore, setStoreAside } from '../../src/store/sqlite/repair/repair.ts';
 import { restoreStore } from '../../src/store/sqlite/repair/restore.ts';
@@ -73,7 +73,7 @@ describe('the command new-epoch', () => {
     expect(setStoreAside(place.path, at)).toBeNull();
   });
 
-  it.each(moveFaultPoints.filter((point) => point.startsWith('new-epoch')))(
+  it.each(faultPoints.filter((point) => point.startsWith('new-epoch')))(
     'loses no day when it is killed, and the store cannot be opened until the command has been run again (kill at %s)',
     async (point) => {
       await place.sealBusyDay();
@@ -180,7 +180,7 @@ describe('the command restore', () => {
     }
   });
 
-  it.each(moveFaultPoints.filter((point) => point.startsWith('restore')))(
+  it.each(faultPoints.filter((point) => point.startsWith('restore')))(
     'leaves the backup unchanged when it is killed, and the store cannot be opened until the command has been run again (kill at %s)',
     async (point) => {
       const from = await backedUp();

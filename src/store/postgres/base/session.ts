@@ -1,11 +1,10 @@
 import type pg from 'pg';
 import { StoreError } from '../../errors.ts';
 import { applicationOf, type Connection, destroyConnection, processName } from './connect.ts';
-import { copyIn } from './copy-in.ts';
 import { describePlace, type PostgresPlace, type SessionKind } from './place.ts';
 import { Pool } from './pool.ts';
 import { isKept, isLate, LostConnection, reasonOf, repeated, stateOf, storeError, type Wait } from './sqlstates.ts';
-import { literal, parameter, type Value } from './value.ts';
+import { copyIn, literal, parameter, type Value } from './value.ts';
 
 /** Queries in one transaction. Table names need no schema. */
 export interface Queries {

@@ -11,11 +11,10 @@ import type {
 import { StoreError } from '../../errors.ts';
 import { signatureVerdicts } from '../../label.ts';
 import { dayStart, hour, minute } from '../../time.ts';
-import { binaryRows } from '../base/copy-in.ts';
 import type { PostgresPlace } from '../base/place.ts';
 import { encodeRow } from '../base/row.ts';
 import { longLimits, type Queries, Session } from '../base/session.ts';
-import type { Scalar } from '../base/value.ts';
+import { binaryRows, type Scalar } from '../base/value.ts';
 import { labelerKinds, NamedValues } from '../count/counters.ts';
 import { copyTable, isUnfinishedCopy, migrate, partitionOf, storeVersion } from '../schema/migrate.ts';
 import { putRoster } from '../state/labelers.ts';

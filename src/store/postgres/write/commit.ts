@@ -6,10 +6,9 @@ import { StoreError } from '../../errors.ts';
 import type { RefusedRowsChange } from '../../label.ts';
 import { type AppendResult, type Batch, maxBatchBytes, maxBatchRows } from '../../port.ts';
 import { dayOf, micros, minute } from '../../time.ts';
-import { binaryRows, copiedColumns } from '../base/copy-in.ts';
 import { encodeRow, isRemoval, type NewRow, verdictOf } from '../base/row.ts';
 import type { Queries } from '../base/session.ts';
-import type { Scalar, Value } from '../base/value.ts';
+import { binaryRows, copiedColumns, type Scalar, type Value } from '../base/value.ts';
 import { delayOf, labelerKinds } from '../count/counters.ts';
 import { partitionOf } from '../schema/migrate.ts';
 

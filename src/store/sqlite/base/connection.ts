@@ -323,10 +323,6 @@ export const faultPoints = [
   'purge.recorded',
   'checksums.written',
   'checksums.renamed',
-] as const;
-
-/** Fault points of the commands that move a whole store: `restore` and `new-epoch`. */
-export const moveFaultPoints = [
   'new-epoch.begun',
   'new-epoch.days',
   'new-epoch.state',
@@ -336,7 +332,7 @@ export const moveFaultPoints = [
   'restore.state',
 ] as const;
 
-type FaultPoint = (typeof faultPoints)[number] | (typeof moveFaultPoints)[number];
+type FaultPoint = (typeof faultPoints)[number];
 
 /** Hook that is called whenever a fault point is reached. */
 export type Faults = (point: FaultPoint) => void;

@@ -135,11 +135,8 @@ INSERT INTO space_removal(one, next_day, removed) SELECT 1, 0, 0 FROM epoch;
   },
 ];
 
-/** First schema version of the state file with the removal of rows about spaces. */
-export const spaceRemovalVersion = 4;
-
-/** First schema version of the state file with purges. */
-export const purgeVersion = 2;
+/** First schema versions with the tables of purges and of the removal of rows about spaces. */
+export const stateSince = { purges: 2, spaceRemoval: 4 } as const;
 
 interface LabelerRecord {
   did: string;

@@ -4,7 +4,7 @@ import type { StoredGap } from '../../port.ts';
 import type { SpaceRemoval } from '../../removals.ts';
 import { micros } from '../../time.ts';
 import { type Sqlite, schemaVersion } from '../base/connection.ts';
-import { spaceRemovalVersion } from '../schema/state-schema.ts';
+import { stateSince } from '../schema/state-schema.ts';
 
 /** Creates the functions that record removals of rows in the state file. Each call is one durable commit. */
 export function removalChanges(db: Sqlite, recordGap: (gap: StoredGap) => void) {
@@ -100,7 +100,7 @@ export function spaceRemovalQueries(db: Sqlite) {
   let row: ReturnType<typeof prepare> | null = null;
   /** Returns the progress of the removal, or null if the store needs no removal or is not migrated yet. */
   const spaceRow = (): SpaceRow | null => {
-    if (row === null && schemaVersion(db) >= spaceRemovalVersion) row = prepare();
+    if (row === null && schemaVersion(db) >= stateSince.spaceRemoval) row = prepare();
     return row?.get() ?? null;
   };
   return {

@@ -18,7 +18,7 @@ import {
 } from '../../roster.ts';
 import type { Interval } from '../../time.ts';
 import { type Sqlite, schemaVersion } from '../base/connection.ts';
-import { purgeVersion, rosterChanges, rosterQuery } from '../schema/state-schema.ts';
+import { rosterChanges, rosterQuery, stateSince } from '../schema/state-schema.ts';
 import { removalChanges, spaceRemovalQueries } from './removal-state.ts';
 
 /** Floor and list of the days that a reader may open. */
@@ -104,7 +104,7 @@ function removalQueries(db: Sqlite) {
   });
   let prepared: ReturnType<typeof prepare> | null = null;
   return () => {
-    if (prepared === null && schemaVersion(db) >= purgeVersion) prepared = prepare();
+    if (prepared === null && schemaVersion(db) >= stateSince.purges) prepared = prepare();
     return prepared;
   };
 }

@@ -105,7 +105,10 @@ const LabelerSchema = Type.Object({
   }),
   /** True if gaps were merged with their nearest neighbours because their number exceeded the maximum. */
   gap_overflow: Type.Boolean(),
-  /** Observed events by result of the signature check, since `counted_since`; null if nothing is counted yet. */
+  /**
+   * Observed events by result of the signature check, since `counted_since`; null if nothing is counted yet. Like `values`
+   * and `delay_ms`, these counts are read after the others and may include events of that moment.
+   */
   signatures: nullable(
     Type.Object(Object.fromEntries(signatureVerdicts.map((verdict) => [verdict, count()])) as Verdicts),
   ),

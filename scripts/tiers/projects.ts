@@ -29,8 +29,8 @@ function withPrograms(name: string, builds: boolean) {
   return {
     name,
     pool: 'forks' as const,
-    // Three test files for two cores, because a test often waits for a timer, a disk or another process.
-    maxWorkers: Math.ceil(1.5 * cores),
+    // Four test files for two cores: on average, a test waits for a timer, a disk or another process half of its time.
+    maxWorkers: 2 * cores,
     execArgv,
     setupFiles,
     sequence: { groupOrder: 1 },
@@ -76,6 +76,8 @@ export function tierProjects({ builds, isolates }: { builds: boolean; isolates: 
     {
       test: {
         ...withPrograms('proof', builds),
+        // Fewer at a time than the tests, because proofs measure by time.
+        maxWorkers: Math.ceil(1.5 * cores),
         // Proofs may depend on chance, and a failed one runs again.
         setupFiles: [],
         sequence: { groupOrder: 2 },

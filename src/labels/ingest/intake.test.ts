@@ -152,6 +152,8 @@ test('a row is live if the reader that receives the row has read all earlier lab
       live.push(...observations.map((observation) => observation.live));
       return Promise.resolve(observations.length);
     },
+    // A poll interval is longer than this test takes.
+    timings: { ...quickTimings, pollMs: 120_000 },
   });
   const { pollMs } = ports.time.timings;
   const take = (transport: 'poll' | 'stream', val: string) =>

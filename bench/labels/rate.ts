@@ -79,7 +79,8 @@ try {
   for (const kind of kinds) started.push(await startInstrument(kind, addresses));
   await Promise.all(started.map(({ program }) => program.observing));
   const unconnected = () =>
-    sim.labelers.list.filter(({ streams, profile }) => profile.index < streaming && streams.length < kinds.length).length;
+    sim.labelers.list.filter(({ streams, profile }) => profile.index < streaming && streams.length < kinds.length)
+      .length;
   const progress = () => `each labeler has a connection from each instrument; ${unconnected()} do not`;
   await until(progress, () => unconnected() === 0, 600_000);
   console.log(`${sources} labelers are connected to ${kinds.join(' and ')}, load ${load()}`);

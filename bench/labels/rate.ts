@@ -48,6 +48,11 @@ const [sources, rate, seconds] = [Number(values.sources), Number(values.rate), N
 const streaming = Number(values.streaming ?? sources);
 const burst = Number(values.burst);
 
+/** Flags of the shipped unit, which limit the young generation. */
+const shippedFlags = { NODE_OPTIONS: '--max-semi-space-size=4' } as const;
+/** Time within which all labelers are found and connected, in milliseconds: the directory permits 25 requests a second. */
+const connectMs = 1_800_000;
+
 /** An instrument under test, with its samples. */
 interface Instrument {
   readonly kind: string;
@@ -82,7 +87,7 @@ try {
     sim.labelers.list.filter(({ streams, profile }) => profile.index < streaming && streams.length < kinds.length)
       .length;
   const progress = () => `each labeler has a connection from each instrument; ${unconnected()} do not`;
-  await until(progress, () => unconnected() === 0, 600_000);
+  await until(progress, () => unconnected() === 0, connectMs);
   console.log(`${sources} labelers are connected to ${kinds.join(' and ')}, load ${load()}`);
   const cpuBefore = started.map(({ program }) => processTree(program.process.pid ?? 0).cpuSeconds);
   for (const { faults, profile } of sim.labelers.list) faults.setRate(rates[profile.index] ?? 0);
@@ -113,7 +118,7 @@ async function startInstrument(kind: string, addresses: SimAddresses): Promise<I
     ...['--metrics-port', String(metricsPort), '--publish-seconds', '60', '--log-level', 'warn'],
     ...['--max-labelers', String(sources)],
   ];
-  return { kind, url, metricsPort, program: spawnLabels(args), residentMb: [], behind: [] };
+  return { kind, url, metricsPort, program: spawnLabels(args, shippedFlags), residentMb: [], behind: [] };
 }
 
 /** Starts the readers of an instrument, over accounts that the simulated labelers have labelled. */

@@ -23,7 +23,7 @@ import { authoredOf } from '../../src/labels/reading/poll-round.ts';
 import { listLabelers } from '../../src/labels/roster/relay-list.ts';
 import { definitionsOf, parseServiceFrame } from '../../src/labels/roster/service-events.ts';
 import { FrameQueue } from '../../src/labels/stream/frame-queue.ts';
-import type { HttpClient, JsonAnswer } from '../../src/network/http/http.ts';
+import type { GetJsonOptions, HttpClient, JsonAnswer } from '../../src/network/http/http.ts';
 import { decodeBody, parseText, readJson, readStatus } from '../../src/network/http/http-answer.ts';
 import {
   parseDidDocument,
@@ -63,10 +63,7 @@ function takeRows(rows: readonly unknown[]): void {
   }
 }
 
-async function json(
-  { bytes, coding }: FuzzInput,
-  options: Pick<Parameters<HttpClient['getJson']>[1], 'maxBytes' | 'shape'>,
-) {
+async function json({ bytes, coding }: FuzzInput, options: Pick<GetJsonOptions, 'maxBytes' | 'shape'>) {
   const { maxBytes } = options;
   if (bytes.length > maxBytes) return { kind: 'too_large' } as const;
   const decoded = decodeBody(coding === '' ? {} : { 'content-encoding': coding }, Buffer.from(bytes), maxBytes);

@@ -4,7 +4,7 @@ import ipaddr from 'ipaddr.js';
 import { bareHost, httpSchemes, parseUrl, type RefusedUrl, socketSchemes } from '../../input/url.ts';
 
 /** Verdict on a URL, computed without network access. */
-type Admission =
+export type Admission =
   | {
       readonly kind: 'admitted';
       readonly url: URL;

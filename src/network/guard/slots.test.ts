@@ -1,13 +1,9 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { createSlots, type Slots } from './slots.ts';
-
-type Release = Exclude<Awaited<ReturnType<Slots['acquire']>>, string>;
-
-type Claim = Parameters<Slots['acquire']>[0];
+import { type Claim, createSlots, type Release, type SlotLimits, type Slots } from './slots.ts';
 
 const signal = new AbortController().signal;
 
-function slotsOf(limits: Partial<Parameters<typeof createSlots>[0]>) {
+function slotsOf(limits: Partial<SlotLimits>) {
   const time = { ms: 0 };
   const slots = createSlots({ total: 4, perHost: 4, maxWaiting: 100, ...limits }, () => time.ms);
   return { slots, time };

@@ -4,7 +4,7 @@ import { type HostRate, HostRates, registrableDomain } from './host-rates.ts';
 /**
  * Limits on concurrent claims. The claims for hosts and domains are counted separately for privileged and other claims.
  */
-interface SlotLimits {
+export interface SlotLimits {
   readonly total: number;
   /** Maximum number of slots of one host and port. */
   readonly perHost: number;
@@ -42,7 +42,7 @@ interface SlotLimits {
 }
 
 /** A request for a slot. */
-interface Claim {
+export interface Claim {
   /** Host and port in the form of `URL.host`. */
   readonly host: string;
   /** Source that causes the request, or undefined if unknown. */
@@ -52,7 +52,7 @@ interface Claim {
 }
 
 /** Function that releases a slot; further calls have no effect. `answered` is true if the host sent any response. */
-type Release = (answered?: boolean) => void;
+export type Release = (answered?: boolean) => void;
 
 /**
  * Fair distribution of slots. Waiting domains take turns, privileged claims come first, and a host that holds its slots

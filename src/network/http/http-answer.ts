@@ -7,7 +7,7 @@ import { systemCode } from '../../ops/errors.ts';
 import { threadCpuMs } from '../../ops/process.ts';
 
 /** Last phase that a request reached. */
-type HttpPhase = 'dns' | 'connect' | 'tls' | 'answer';
+export type HttpPhase = 'dns' | 'connect' | 'tls' | 'answer';
 
 /** Reason why a request has no usable response. */
 export type HttpFailure =
@@ -32,7 +32,7 @@ export type HttpFailure =
   | { readonly kind: 'too_large' };
 
 /** A response with a status other than 200, including redirects, which are never followed. */
-interface HttpStatus {
+export interface HttpStatus {
   readonly kind: 'status';
   readonly status: number;
   /** Delay that the peer requested, in milliseconds and without an upper limit; null if the peer requested no delay. */
@@ -178,7 +178,7 @@ export function decodeCharged(
 }
 
 /** Limits for parsing a response. */
-interface ParseOptions {
+export interface ParseOptions {
   /** Limits on the shape of the JSON, checked on its bytes; default: `inputLimits.otherJson`. */
   readonly shape?: JsonLimits;
   /**

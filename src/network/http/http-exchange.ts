@@ -12,15 +12,11 @@ import { maxInformational } from '../../input/limits.ts';
 import { bareHost } from '../../input/url.ts';
 import { systemCode } from '../../ops/errors.ts';
 import { BusyResolverError, RefusedAddressError } from '../guard/address-policy.ts';
-import type { Slots } from '../guard/slots.ts';
-import { BodyBytes, type HttpFailure, maxErrorBytes, type RawAnswer } from './http-answer.ts';
-
-type Release = Exclude<Awaited<ReturnType<Slots['acquire']>>, string>;
-
-type HttpPhase = Extract<HttpFailure, { kind: 'timeout' }>['phase'];
+import type { Release } from '../guard/slots.ts';
+import { BodyBytes, type HttpFailure, type HttpPhase, maxErrorBytes, type RawAnswer } from './http-answer.ts';
 
 /** Parameters of one request over one connection; sizes in bytes, times in milliseconds. */
-interface Exchange {
+export interface Exchange {
   readonly url: URL;
   /** Connection pool, or false for a new connection that is closed after the response. */
   readonly agent: Agent | false;

@@ -2,32 +2,34 @@ import { Agent as HttpAgent } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
 import type { Duplex } from 'node:stream';
 import { createNameResolver } from '../dns/name-resolver.ts';
-import { type AddressPolicy, admitHttpUrl, guardedLookup, type Resolve } from '../guard/address-policy.ts';
+import {
+  type AddressPolicy,
+  type Admission,
+  admitHttpUrl,
+  guardedLookup,
+  type Resolve,
+} from '../guard/address-policy.ts';
 import { type HostRate, HostRates, registrableDomain } from '../guard/host-rates.ts';
-import { createSlots, type Slots } from '../guard/slots.ts';
+import { type Claim, createSlots, type SlotLimits, type Slots } from '../guard/slots.ts';
 import {
   answerDate,
   decodeCharged,
   type HttpFailure,
+  type HttpStatus,
+  type ParseOptions,
   parseText,
   type RawAnswer,
   type ReadCost,
   readJson,
   readStatus,
 } from './http-answer.ts';
-import { exchange } from './http-exchange.ts';
-
-type Claim = Parameters<Slots['acquire']>[0];
-
-type ParseOptions = Parameters<typeof readJson>[1];
-
-type HttpStatus = ReturnType<typeof readStatus>;
+import { type Exchange, exchange } from './http-exchange.ts';
 
 /**
  * Settings of a client; all limits have defaults. The limits of `SlotLimits` apply to concurrent requests. Their
  * defaults are 4 requests to one host and port, 64 in total, and 4,096 waiting requests.
  */
-interface HttpClientOptions extends Partial<Parameters<typeof createSlots>[0]> {
+interface HttpClientOptions extends Partial<SlotLimits> {
   readonly policy: AddressPolicy;
   /** `User-Agent` of every request, with the contact of this service's operator if one is set. */
   readonly userAgent: string;
@@ -78,7 +80,7 @@ interface GetOptions {
 }
 
 /** Limits of one HTTP request for JSON. */
-interface GetJsonOptions extends GetOptions, ParseOptions {}
+export interface GetJsonOptions extends GetOptions, ParseOptions {}
 
 /** Result of an HTTP request for JSON. */
 export type JsonAnswer =
@@ -93,7 +95,7 @@ export type JsonAnswer =
   | HttpFailure;
 
 /** Result of an HTTP request for text. */
-type TextAnswer =
+export type TextAnswer =
   | { readonly kind: 'text'; readonly status: 200; readonly text: string; readonly date: number | null }
   | HttpStatus
   | { readonly kind: 'not_text' }
@@ -117,7 +119,7 @@ export interface HttpClient {
 }
 
 /** An HTTP client that can also request bytes. */
-interface BytesClient extends HttpClient {
+export interface BytesClient extends HttpClient {
   /** Requests a body and decodes only its content coding; resolves with the bytes or the failure. Never rejects. */
   getBytes(url: string | URL, options: GetOptions): Promise<BytesAnswer>;
 }
@@ -257,11 +259,11 @@ class GuardedHttpClient implements BytesClient {
   }
 
   #request(
-    { url, loopbackOnly }: Extract<ReturnType<typeof admitHttpUrl>, { kind: 'admitted' }>,
+    { url, loopbackOnly }: Extract<Admission, { kind: 'admitted' }>,
     claim: Claim,
     { maxBytes, timeoutMs, accept = 'application/json' }: GetOptions,
     signal: AbortSignal,
-  ): Omit<Parameters<typeof exchange>[0], 'agent'> {
+  ): Omit<Exchange, 'agent'> {
     const { policy, userAgent, maxHeaderBytes = 16_384 } = this.#options;
     const resolve = this.#resolve;
     return {

@@ -31,7 +31,7 @@ export interface DidDocument {
 }
 
 /** Reason why a document is unusable. */
-type InvalidDocument = 'not_an_object' | 'other_id' | 'malformed_list';
+export type InvalidDocument = 'not_an_object' | 'other_id' | 'malformed_list';
 
 /** Maximum number of entries that are read from each list of a document; further entries are ignored. */
 const maxEntries = 64;

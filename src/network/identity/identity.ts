@@ -6,6 +6,7 @@ import type { HttpClient, JsonAnswer } from '../http/http.ts';
 import {
   type DidDocument,
   type EarlierLabelKey,
+  type InvalidDocument,
   isResolvableHandle,
   parseDidDocument,
   parseEarlierLabelKeys,
@@ -34,7 +35,7 @@ type FailedAnswer =
    */
   | {
       readonly kind: 'not_the_document';
-      readonly reason: Extract<ReturnType<typeof parseDidDocument>, { kind: 'invalid' }>['reason'];
+      readonly reason: InvalidDocument;
     };
 
 /** Settings of an identity resolver; all times in milliseconds. */
@@ -221,7 +222,7 @@ function didWebUrl(did: string, allowLoopback: boolean): string {
 }
 
 /** Result of resolving a handle. */
-type HandleResolution =
+export type HandleResolution =
   /** The handle names the DID, and the DID's document names the handle. */
   | { readonly kind: 'resolved'; readonly did: string; readonly document: DidDocument }
   /** The text is not a handle of the public network, by its syntax or its top-level domain; no request was sent. */

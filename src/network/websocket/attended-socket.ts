@@ -3,9 +3,7 @@ import type { WebSocket } from 'ws';
 import { systemCode } from '../../ops/errors.ts';
 import { threadCpuMs } from '../../ops/process.ts';
 import type { AddressPolicy, Resolve } from '../guard/address-policy.ts';
-import { FrameLane, watchPartialMessage } from './partial-message.ts';
-
-type PartialMessageOptions = Parameters<typeof watchPartialMessage>[0];
+import { FrameLane, type PartialMessage, type PartialMessageOptions, watchPartialMessage } from './partial-message.ts';
 
 /** The URL of a websocket and the limits of its connection, with all times in milliseconds. */
 export interface SocketOptions extends LivenessOptions, PartialMessageOptions {
@@ -90,7 +88,7 @@ export interface GuardedSocket {
 const maxClosingBytes = 256 * 1024;
 
 /** Last phase that the connection reached while it opened, to attribute a failure. */
-interface Phase {
+export interface Phase {
   now: 'dns' | 'connect' | 'tls' | 'handshake';
   /** Transport of the connection, once opened. */
   socket?: Socket;
@@ -104,7 +102,7 @@ export class AttendedSocket implements GuardedSocket {
   readonly closed: Promise<CloseInfo>;
   readonly #ws: WebSocket;
   readonly #options: SocketOptions;
-  readonly #partial: ReturnType<typeof watchPartialMessage>;
+  readonly #partial: PartialMessage;
   #liveness: Liveness | null = null;
   /** Function that stops taking messages from the chunks of the transport. */
   #leaveLane: () => void = () => undefined;

@@ -1,5 +1,5 @@
 /** Settings of a backoff. */
-interface BackoffOptions {
+export interface BackoffOptions {
   /** Upper bound of the first wait, in milliseconds; it doubles with each further wait. */
   readonly firstMs: number;
   /** Upper bound of every wait, in milliseconds. */
@@ -9,7 +9,7 @@ interface BackoffOptions {
 }
 
 /** Generator of waiting times between attempts. */
-interface Backoff {
+export interface Backoff {
   /** Returns the next wait, in whole milliseconds. */
   next(): number;
   /** Restarts the sequence after a stable connection, so that the upper bound of the next wait is `firstMs` again. */

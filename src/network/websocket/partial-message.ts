@@ -130,7 +130,7 @@ export class FrameLane {
 }
 
 /** Limits for a partially received message. */
-interface PartialMessageOptions {
+export interface PartialMessageOptions {
   /** Called with the received bytes of an incomplete message; returns true to pause reading. */
   readonly onPartial?: (bytes: number) => boolean;
   /** Timeout of a message in milliseconds, from its first bytes to its last; no timeout by default. */
@@ -138,7 +138,7 @@ interface PartialMessageOptions {
 }
 
 /** A watch for incomplete messages on one connection, on which messages arrive in chunks of any size. */
-interface PartialMessage {
+export interface PartialMessage {
   /** True if the caller should pause reading. */
   readonly isWaiting: boolean;
   /** Records that a complete message of this size was taken from the received bytes. */

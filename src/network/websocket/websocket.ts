@@ -5,11 +5,15 @@ import { WebSocket } from 'ws';
 import { maxInformational } from '../../input/limits.ts';
 import { bareHost, publicUrl } from '../../input/url.ts';
 import { systemCode, systemWords } from '../../ops/errors.ts';
-import { admitSocketUrl, BusyResolverError, guardedLookup, RefusedAddressError } from '../guard/address-policy.ts';
+import {
+  type AddressPolicy,
+  admitSocketUrl,
+  BusyResolverError,
+  guardedLookup,
+  RefusedAddressError,
+} from '../guard/address-policy.ts';
 import { BodyBytes, maxErrorBytes, readStatus } from '../http/http-answer.ts';
-import { AttendedSocket, type GuardedSocket, type SocketOptions } from './attended-socket.ts';
-
-type Phase = ConstructorParameters<typeof AttendedSocket>[2];
+import { AttendedSocket, type GuardedSocket, type Phase, type SocketOptions } from './attended-socket.ts';
 
 export type { GuardedSocket, SocketOptions } from './attended-socket.ts';
 
@@ -88,7 +92,7 @@ function follow(socket: Socket, phase: Phase): void {
   });
 }
 
-function admit(text: string, policy: SocketOptions['policy']): { url: URL; loopbackOnly: boolean } {
+function admit(text: string, policy: AddressPolicy): { url: URL; loopbackOnly: boolean } {
   const admission = admitSocketUrl(text, policy);
   if (admission.kind === 'admitted') return admission;
   const { kind, url, why } = admission;

@@ -11,7 +11,7 @@ import type { Source } from '../../src/labels/state/source.ts';
 import { createStreamOpener } from '../../src/labels/stream/open-stream.ts';
 import { createNameResolver } from '../../src/network/dns/name-resolver.ts';
 import { createSlots } from '../../src/network/guard/slots.ts';
-import type { HttpClient, JsonAnswer } from '../../src/network/http/http.ts';
+import type { GetJsonOptions, JsonAnswer } from '../../src/network/http/http.ts';
 import type { StoredGap } from '../../src/store/port.ts';
 import type { Interval } from '../../src/store/time.ts';
 import { quickTimings } from './label-station.ts';
@@ -139,7 +139,7 @@ export async function labelReader(script: LabelScript, memory = createInputMemor
   });
   const { port } = server.address() as AddressInfo;
   const http = {
-    getJson: async (url: string | URL, options: Parameters<HttpClient['getJson']>[1]): Promise<JsonAnswer> => {
+    getJson: async (url: string | URL, options: GetJsonOptions): Promise<JsonAnswer> => {
       const { searchParams } = new URL(url);
       const page = script.page ?? (() => ({ kind: 'status', status: 501, retryAfterMs: null, error: null }) as const);
       const given = await page(Number(searchParams.get('cursor') ?? 0), Number(searchParams.get('limit')), options);

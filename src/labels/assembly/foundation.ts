@@ -21,7 +21,7 @@ import { createVerifier, type Verifier } from '../signatures/verifier.ts';
 import { isPrivileged, priorityOf } from '../state/reading-state.ts';
 import { createStreamOpener, type OpenStream, type Timings } from '../stream/open-stream.ts';
 import type { LabelsOptions } from './options.ts';
-import { type Preconditions, watchPreconditions } from './preconditions.ts';
+import { type DiskBudget, type Preconditions, watchPreconditions } from './preconditions.ts';
 
 /**
  * Default maximum number of bytes that are added in a UTC day: about 28 times the 0.29 GB that the network typically
@@ -95,7 +95,7 @@ interface FairSharesOptions {
   readonly clocks: Clocks;
   readonly labeler: (did: string) => KnownLabeler | undefined;
   /** Returns the current budget of the disk. */
-  readonly disk: () => Preconditions['disk'];
+  readonly disk: () => DiskBudget;
   /** Minimum interval between two writes of one source's gaps, in milliseconds. */
   readonly gapIntervalMs: number;
   readonly maxDailyRows: number | undefined;

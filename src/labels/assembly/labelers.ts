@@ -12,13 +12,11 @@ import { SourceRunner } from '../reading/source-runner.ts';
 import { type KnownLabeler, Reachability } from '../roster/known-labeler.ts';
 import { LabelerMetadata } from '../roster/labeler-metadata.ts';
 import { Roster } from '../roster/roster.ts';
-import { type eventOf, followServices } from '../roster/service-events.ts';
+import { followServices, type ServiceEvent, type ServiceEvents } from '../roster/service-events.ts';
 import { definitionShares, GroupedCommits } from '../shares/fair-queue.ts';
 import type { Foundation } from './foundation.ts';
 import { numberNote } from './heartbeat.ts';
 import type { Preconditions } from './preconditions.ts';
-
-type ServiceEvents = ReturnType<typeof followServices>;
 
 /** Parts that follow labelers: the roster, the denials, the records and the readers. */
 export interface Labelers {
@@ -195,7 +193,7 @@ export async function labelerEvents(
 ): Promise<ServiceEvents | null> {
   const { jetstream, userAgent } = settings;
   if (jetstream === null) return null;
-  const onEvent = (event: NonNullable<ReturnType<typeof eventOf>>): void => {
+  const onEvent = (event: ServiceEvent): void => {
     if (event.kind === 'service') roster.add(event.did, 'discovered', 'jetstream');
     // Even a new labeler needs this call, because the event may precede the document.
     roster.documentChanged(event.did);

@@ -5,7 +5,7 @@ import type { Log } from '../../ops/log.ts';
 import { storePaths } from '../../store/sqlite/base/files.ts';
 import { hour, micros } from '../../store/time.ts';
 import { type Clocks, wait, watchClock } from '../clock/clock.ts';
-import type { AcceptanceOptions } from '../ingest/ports.ts';
+import type { PreconditionCheck } from '../ingest/ports.ts';
 import type { Telemetry } from '../shares/telemetry.ts';
 
 /** Conditions outside the store for accepting pages: a clock that is not doubtful, and enough disk space. */
@@ -15,7 +15,7 @@ export interface Preconditions {
    * if any, and the reason to pause acceptance, if any: a doubtful clock, or too little free space at the last
    * `checkDisk`.
    */
-  look(): ReturnType<AcceptanceOptions['checkPreconditions']>;
+  look(): PreconditionCheck;
   /**
    * Number that changes when the clock is set or confirmed; labels that were judged before the change must be judged
    * again.
@@ -158,7 +158,7 @@ interface DiskLimits {
 }
 
 /** Budget that the free space of the disk allows. */
-interface DiskBudget {
+export interface DiskBudget {
   /** True if the free space is below the minimum, so that no labels are accepted. */
   readonly isLow: boolean;
   /** True if the free space is below twice the minimum, so that only privileged sources are accepted. */

@@ -7,7 +7,7 @@ import { minute, second } from '../../store/time.ts';
 import { wait } from '../clock/clock.ts';
 import type { InstrumentRole } from '../standby/standby-store.ts';
 import type { ReadingState } from '../state/reading-state.ts';
-import { roleStep, roleTimes, standingBy } from '../state/role.ts';
+import { type RoleAction, type RoleEvent, roleStep, roleTimes, standingBy } from '../state/role.ts';
 import { takeOver } from './take-over.ts';
 import type { Acts, Assembled } from './tasks.ts';
 
@@ -207,7 +207,7 @@ class StandbyWatch {
     this.report();
   }
 
-  #step(event: Parameters<typeof roleStep>[1]): ReturnType<typeof roleStep>[1] {
+  #step(event: RoleEvent): RoleAction {
     const [state, action] = roleStep(this.#state, event);
     this.#state = state;
     this.#role.role = state.role;

@@ -2,12 +2,10 @@ import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { createNameResolver } from '../../network/dns/name-resolver.ts';
-import type { HttpClient } from '../../network/http/http.ts';
+import type { HttpClient, TextAnswer } from '../../network/http/http.ts';
 import type { DirectoryOperation } from '../../network/identity/did-document.ts';
 import { type Log, silentLog } from '../../ops/log.ts';
 import { followDirectory } from './directory-stream.ts';
-
-type TextAnswer = Awaited<ReturnType<HttpClient['getText']>>;
 
 const did = (n: number) => `did:plc:${String.fromCharCode(97 + (n % 26)).repeat(24)}`;
 

@@ -1,6 +1,6 @@
 import { inputLimits } from '../../input/limits.ts';
 import type { AddressPolicy, Resolve } from '../../network/guard/address-policy.ts';
-import type { HttpClient } from '../../network/http/http.ts';
+import type { HttpClient, TextAnswer } from '../../network/http/http.ts';
 import {
   type DirectoryOperation,
   parseDirectoryExport,
@@ -326,7 +326,7 @@ function exportUrl(directory: string, after: number, count: number): string {
  * Converts a response without a page to the result of the run. Counts any status outside `absentStatuses` as a failure,
  * because a cache or a firewall in front of the directory may refuse requests for some time.
  */
-function failureOf(answer: Exclude<Awaited<ReturnType<HttpClient['getText']>>, { kind: 'text' }>): ExportRun {
+function failureOf(answer: Exclude<TextAnswer, { kind: 'text' }>): ExportRun {
   if (answer.kind !== 'status') return { kind: 'failed', why: answer.kind, retryAfterMs: null };
   if (absentStatuses.has(answer.status)) return { kind: 'absent' };
   return { kind: 'failed', why: `status ${answer.status}`, retryAfterMs: answer.retryAfterMs };

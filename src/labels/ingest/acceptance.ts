@@ -5,9 +5,7 @@ import { StoreError } from '../../store/errors.ts';
 import { type AppendResult, maxBatchRows, type StoredGap } from '../../store/port.ts';
 import { micros } from '../../store/time.ts';
 import { FairQueue, priorityWeights } from '../shares/fair-queue.ts';
-import { type AcceptanceOptions, type AcceptedPage, batchOf, pageBytes, type pauseReasons } from './ports.ts';
-
-type PauseReason = (typeof pauseReasons)[number];
+import { type AcceptanceOptions, type AcceptedPage, batchOf, type PauseReason, pageBytes } from './ports.ts';
 
 /**
  * Thrown for a page that was judged before the clock was set or confirmed, or before a takeover. The caller must judge

@@ -11,9 +11,7 @@ import { type PositionMove, type ReadingEvent, writePosition } from '../state/re
 import { positionAfter, type Source } from '../state/source.ts';
 import { ClockChanged } from './acceptance.ts';
 import { type AdmissionReason, admit } from './admission.ts';
-import { type AcceptedPage, note, type ReaderPorts, type ReaderTime, split } from './ports.ts';
-
-type ReaderReport = ReaderPorts['report'];
+import { type AcceptedPage, note, type ReaderPorts, type ReaderReport, type ReaderTime, split } from './ports.ts';
 
 /** Rows of one page or of several frames, in the order in which the labeler sent them. */
 interface Intake {

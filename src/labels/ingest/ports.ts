@@ -28,7 +28,7 @@ import { admissionLimits } from './admission.ts';
 import type { RefusedMemory } from './refused-memory.ts';
 
 /** Access to labelers, and the memory for their responses. */
-interface LabelQuery {
+export interface LabelQuery {
   readonly http: HttpClient;
   /** Opens streams of labelers; limits concurrent handshakes. */
   readonly openStream: OpenStream;
@@ -80,7 +80,7 @@ export interface ReaderTime {
 }
 
 /** Receivers of reports from readers. */
-interface ReaderReport {
+export interface ReaderReport {
   readonly log: Log;
   readonly telemetry: Telemetry;
   /** Called when a source cannot be read as its document describes, because the document may have changed. */
@@ -155,10 +155,10 @@ export const pauseReasons = [
   'disk_low',
 ] as const;
 /** Reason for a pause of acceptance. */
-type PauseReason = (typeof pauseReasons)[number];
+export type PauseReason = (typeof pauseReasons)[number];
 
 /** Result of one check of the preconditions outside the store. */
-interface PreconditionCheck {
+export interface PreconditionCheck {
   readonly pause: PauseReason | null;
   /** Interval that the clock skipped or repeated since the last check, or null. */
   readonly gap: Interval | null;

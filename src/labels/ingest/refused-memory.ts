@@ -37,7 +37,7 @@ interface CountedRow {
 }
 
 /** Result of adopting the counts of another process. */
-interface RefusedMerge {
+export interface RefusedMerge {
   /** Rows that the other process has not counted. */
   readonly refusals: readonly CountedRow[];
   /** Changes to the buckets of the other process. */

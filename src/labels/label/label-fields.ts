@@ -158,10 +158,10 @@ export function parseAuthored(text: unknown): Micros | null {
 }
 
 /** A label as received in JSON or CBOR, with exactly the fields that were received. */
-type RawLabel = Readonly<Record<string, unknown>>;
+export type RawLabel = Readonly<Record<string, unknown>>;
 
 /** Result of separating a label from its signature. */
-type SignedLabel =
+export type SignedLabel =
   | {
       readonly kind: 'signed';
       readonly message: Uint8Array;

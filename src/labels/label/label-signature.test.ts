@@ -5,9 +5,7 @@ import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type LabelKey, parseLabelKey } from '../../network/identity/did-document.ts';
 import { createSignatureCheck, secp256k1 } from '../signatures/verifier.ts';
-import { separateSignature } from './label-fields.ts';
-
-type RawLabel = Parameters<typeof separateSignature>[0];
+import { type RawLabel, separateSignature } from './label-fields.ts';
 
 interface Vector {
   name: string;

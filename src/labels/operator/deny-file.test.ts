@@ -5,6 +5,7 @@ import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
   changeDenyFile,
+  type DenyEntry,
   DenyList,
   denyLimits,
   formatDenyList,
@@ -14,8 +15,6 @@ import {
 } from './deny-file.ts';
 
 const denyPath = (folder: string): string => join(folder, 'labels-denied.json');
-
-type DenyEntry = DenyList['entries'][number];
 
 const did = 'did:plc:ar7c4by46qjdydhdevvrndac';
 const since = '2026-11-22T10:00:00.000Z';

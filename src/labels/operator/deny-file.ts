@@ -217,7 +217,7 @@ export const denyLimits = {
 };
 
 /** One decision of the operator. */
-interface DenyEntry {
+export interface DenyEntry {
   readonly target: DenyTarget;
   readonly reason: string | null;
   /** Time of the decision, RFC 3339. */

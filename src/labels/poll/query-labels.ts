@@ -1,6 +1,6 @@
 import { isObject } from '../../input/json-budget.ts';
 import { inputLimits } from '../../input/limits.ts';
-import type { HttpClient } from '../../network/http/http.ts';
+import type { GetJsonOptions, HttpClient } from '../../network/http/http.ts';
 import { httpFault, type SourceFault } from '../state/reading-events.ts';
 
 /** Number of requested labels per page: the lexicon's maximum. */
@@ -15,7 +15,7 @@ export interface LabelPage {
 }
 
 /** Options for requesting a page. */
-interface PageOptions extends Pick<Parameters<HttpClient['getJson']>[1], 'timeoutMs' | 'signal' | 'admit' | 'charge'> {
+export interface PageOptions extends Pick<GetJsonOptions, 'timeoutMs' | 'signal' | 'admit' | 'charge'> {
   readonly limit: number;
   /** True to accept a page that is large enough for one huge label. */
   readonly large?: boolean;

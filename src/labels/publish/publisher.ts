@@ -16,15 +16,28 @@ import type { Telemetry } from '../shares/telemetry.ts';
 import { type PriorityClass, type SourceState, sourceStates } from '../state/reading-state.ts';
 import { type EnrolledSource, windowOf } from './coverage.ts';
 import type { GapWriter } from './gap-writer.ts';
-import { closedHours, FilledInCounts, HourCounts, SourceHistory, sampleOf } from './hours/hour-counts.ts';
-import { makeHours, readEarlierHours } from './hours/labels-hours.ts';
+import {
+  closedHours,
+  FilledInCounts,
+  HourCounts,
+  type HoursStore,
+  SourceHistory,
+  type SourceSample,
+  sampleOf,
+} from './hours/hour-counts.ts';
+import { type HoursFile, makeHours, readEarlierHours } from './hours/labels-hours.ts';
 import { DefinitionCache } from './labelers/definition-cache.ts';
-import { type LabelersInputs, listLabelers, makeLabelers } from './labelers/labelers-artifact.ts';
+import {
+  type LabelersArtifact,
+  type LabelersCache,
+  type LabelersInputs,
+  type Listing,
+  listLabelers,
+  makeLabelers,
+} from './labelers/labelers-artifact.ts';
 import { countByDiscoverySource, countDirectoryOnly, type ListedLabeler } from './labelers/listed-labeler.ts';
 import { makeOverview, type OverviewInputs } from './overview.ts';
 import { WindowReader, type WindowReading } from './window/window-reader.ts';
-
-type LabelersCache = Parameters<typeof makeLabelers>[1];
 
 /** Dependencies of `createPublisher`. */
 interface PublisherOptions {
@@ -190,7 +203,7 @@ async function writeLabelers(
     cache,
     inputs,
   }: {
-    readonly listing: ReturnType<typeof listLabelers>;
+    readonly listing: Listing;
     readonly cache: LabelersCache;
     readonly inputs: LabelersInputs;
   },
@@ -253,10 +266,7 @@ function inStates(sources: readonly EnrolledSource[]): Record<SourceState, numbe
 }
 
 /** Writes both files of the artifact, each atomically, and returns the number of written bytes. */
-export async function writeLabelersFiles(
-  folder: string,
-  files: Awaited<ReturnType<typeof makeLabelers>>,
-): Promise<number> {
+export async function writeLabelersFiles(folder: string, files: LabelersArtifact): Promise<number> {
   makeFolder(folder);
   const bytes = await writeLines(join(folder, artifactNames.labelers), files.labelers);
   return bytes + (await writeLines(join(folder, artifactNames.labelerDefinitions), files.definitions));
@@ -264,7 +274,7 @@ export async function writeLabelersFiles(
 
 /** Options for the publisher of the hours file. */
 interface HoursPublisherOptions {
-  readonly store: ConstructorParameters<typeof HourCounts>[0];
+  readonly store: HoursStore;
   /** Directory of the artifacts. */
   readonly folder: string;
   readonly origin: 'live' | 'simulated';
@@ -275,7 +285,7 @@ interface HoursPublisherOptions {
 interface HoursPublication {
   readonly reading: WindowReading;
   readonly entries: readonly ListedLabeler[];
-  readonly sources: ReturnType<typeof sampleOf>;
+  readonly sources: SourceSample;
 }
 
 /** Writer of the hours file. */
@@ -320,7 +330,7 @@ export class HoursPublisher {
 }
 
 /** Yields the JSON of the file, with one labeler per line. */
-function* linesOf({ head, labelers }: Awaited<ReturnType<typeof makeHours>>, hold: boolean): Generator<string> {
+function* linesOf({ head, labelers }: HoursFile, hold: boolean): Generator<string> {
   yield `${JSON.stringify({ ...head, hold }).slice(0, -1)},"labelers":[`;
   for (const [at, json] of labelers.entries()) yield at === labelers.length - 1 ? json : `${json},`;
   yield ']}';

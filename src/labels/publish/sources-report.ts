@@ -43,7 +43,7 @@ export interface ReportedSource extends SourceCost {
 }
 
 /** A report of a running instrument. */
-interface SourcesReport {
+export interface SourcesReport {
   /** Time at which the report was generated, RFC 3339. */
   readonly generatedAt: string;
   /** Time since which the costs are counted, RFC 3339. */

@@ -4,18 +4,16 @@ import { decodedCost } from '../../input/limits.ts';
 import { createBackoff } from '../../network/websocket/backoff.ts';
 import { ConnectError } from '../../network/websocket/websocket.ts';
 import type { SourceIntake } from '../ingest/intake.ts';
-import { fillTarget, note, type ReaderPorts, type ReaderTime, type ReadingPorts } from '../ingest/ports.ts';
+import { fillTarget, type LabelQuery, note, type ReaderTime, type ReadingPorts } from '../ingest/ports.ts';
 import { type SampledPage, searchCursor } from '../poll/cursor-search.ts';
 import { pageLimit } from '../poll/query-labels.ts';
 import { CapReached } from '../shares/daily-cap.ts';
 import type { SourceFault } from '../state/reading-events.ts';
 import type { Source } from '../state/source.ts';
 import { decodeFrame, type LabelFrame, maxWaitingBytes, scanFrame } from '../stream/frame-queue.ts';
-import type { OpenStream } from '../stream/open-stream.ts';
+import type { StreamOwner } from '../stream/open-stream.ts';
 import { recordCaughtUp, unread } from './catch-up.ts';
 import { authoredOf, pollRound, type RoundOutcome } from './poll-round.ts';
-
-type StreamOwner = Parameters<OpenStream>[0];
 
 /** Number of transient failures after which pages count as unusable while the stream is open. */
 const maxTransientFailures = 4;
@@ -152,7 +150,7 @@ export async function findStreamStart(
 
 /** Ports that the search uses. */
 interface SearchPorts {
-  readonly query: Pick<ReaderPorts['query'], 'openStream' | 'memory'>;
+  readonly query: Pick<LabelQuery, 'openStream' | 'memory'>;
   readonly time: Pick<ReaderTime, 'timings' | 'wait' | 'clock' | 'epoch'>;
 }
 

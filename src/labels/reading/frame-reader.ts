@@ -5,7 +5,7 @@ import { type ReadingPorts, reservedMemory } from '../ingest/ports.ts';
 import { markOf, newRowsOf } from '../poll/last-row.ts';
 import type { LastFrame, SourceFault } from '../state/reading-events.ts';
 import { afterQuiet, isSettled, lastFrame, type Source, type StreamProgress } from '../state/source.ts';
-import { FrameQueue, itemsOf, type LabelFrame } from '../stream/frame-queue.ts';
+import { type FrameBatch, FrameQueue, itemsOf, type LabelFrame } from '../stream/frame-queue.ts';
 import { recordCaughtUp, unread, untilReadable } from './catch-up.ts';
 import type { Filled } from './fill-before.ts';
 import { Alignment, type HoleCloser } from './hole-closer.ts';
@@ -189,7 +189,7 @@ export class FrameReader {
   }
 
   /** Decodes frames once there is memory; the reserve suffices for a few frames. Returns no frame if reading ended. */
-  async #take(batch: NonNullable<ReturnType<FrameQueue['next']>>): Promise<readonly LabelFrame[]> {
+  async #take(batch: FrameBatch): Promise<readonly LabelFrame[]> {
     const memory = this.#decoded;
     if (memory.tryTake(batch.cost)) return this.#frames.take(batch);
     const few = this.#frames.next(reservedMemory) ?? batch;
@@ -383,7 +383,7 @@ export class FrameReader {
 }
 
 /** Outcome of an attempt to read a source by its stream. */
-type SessionOutcome =
+export type SessionOutcome =
   /**
    * The connection was read, and the stream can be resumed. `progress` is true if the connection delivered new labels.
    * `poll` is the failure of concurrent polls if the connection delivered no label.

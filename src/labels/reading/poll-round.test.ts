@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { newSource, resumeAt, scriptedPorts } from '../../../harness/labels/reader-ports.ts';
 import type { Slots } from '../../network/guard/slots.ts';
-import type { HttpClient, JsonAnswer } from '../../network/http/http.ts';
+import type { GetJsonOptions, HttpClient, JsonAnswer } from '../../network/http/http.ts';
 import { micros } from '../../store/time.ts';
 import { createIntake } from '../ingest/intake.ts';
 import { createInputMemory } from '../ingest/ports.ts';
@@ -242,7 +242,7 @@ test('the slot of a large page is released after a request that ends with a time
 test('a source is charged for the bytes of a response that is not a page, and is then throttled', async () => {
   const { ports } = scriptedPorts({
     http: {
-      getJson: (_: string | URL, { charge }: Parameters<HttpClient['getJson']>[1]) => {
+      getJson: (_: string | URL, { charge }: GetJsonOptions) => {
         charge?.({ bytes: 1_000_000_000, cpuMs: 3 });
         return Promise.resolve({ kind: 'not_json' as const });
       },

@@ -8,15 +8,11 @@ import { fillTarget, note, type ReadingPorts } from '../ingest/ports.ts';
 import { fingerprint, parseAuthored } from '../label/label-fields.ts';
 import { isShuffled, type SampledPage, searchCursor } from '../poll/cursor-search.ts';
 import { fingerprintIn, hasEarlierRows, lastRowStatus, markOf, showsRow } from '../poll/last-row.ts';
-import { decimal, type LabelPage, pageLimit, type queryLabels } from '../poll/query-labels.ts';
+import { decimal, type LabelPage, type PageOptions, pageLimit } from '../poll/query-labels.ts';
 import type { PositionMove, SourceFault, UnplacedRow, Unread } from '../state/reading-events.ts';
 import { type Source, shouldCheckTail } from '../state/source.ts';
 import { recordReadingStart, untilReadable } from './catch-up.ts';
-import { requestPage, rowAt } from './row-at.ts';
-
-type PageOptions = Parameters<typeof queryLabels>[3];
-
-type PageRequester = Parameters<typeof requestPage>[0];
+import { type PageRequester, requestPage, rowAt } from './row-at.ts';
 
 /** Result of reading a source's pages to their end. */
 export type RoundOutcome =

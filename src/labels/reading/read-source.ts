@@ -1,5 +1,5 @@
 import type { Micros } from '../../contract/timestamp.ts';
-import { createBackoff } from '../../network/websocket/backoff.ts';
+import { type Backoff, createBackoff } from '../../network/websocket/backoff.ts';
 import { ConnectError, type GuardedSocket } from '../../network/websocket/websocket.ts';
 import { createIntake, type SourceIntake } from '../ingest/intake.ts';
 import { note, type ReaderPorts, type ReaderTime, type ReadingPorts } from '../ingest/ports.ts';
@@ -7,14 +7,12 @@ import { CapReached } from '../shares/daily-cap.ts';
 import { connectFault, problemOf, type SourceFault, worseOf } from '../state/reading-events.ts';
 import { stateTimes } from '../state/reading-state.ts';
 import type { Source } from '../state/source.ts';
-import type { OpenStream } from '../stream/open-stream.ts';
+import type { StreamEvents } from '../stream/open-stream.ts';
 import { recordCaughtUp, unread, untilReadable } from './catch-up.ts';
 import { type Filled, fillBefore } from './fill-before.ts';
-import { FrameReader } from './frame-reader.ts';
+import { FrameReader, type SessionOutcome } from './frame-reader.ts';
 import { HoleCloser } from './hole-closer.ts';
 import { pollRound, type RoundOutcome } from './poll-round.ts';
-
-type SessionOutcome = Awaited<ReturnType<FrameReader['run']>>;
 
 /** Minimum wait between two connections to one source, in milliseconds, even after a connection without a failure. */
 const minWaitMs = 100;
@@ -109,7 +107,7 @@ function soon(ms: number, { tracker }: Source, { clock, random }: ReaderTime): n
  * Returns a function that computes the wait after each reset, in milliseconds: the minimum wait after the first
  * reset, and growing waits while resets repeat.
  */
-function resetWaits(backoff: ReturnType<typeof createBackoff>, { clock, timings }: ReaderTime): () => number {
+function resetWaits(backoff: Backoff, { clock, timings }: ReaderTime): () => number {
   let last = Number.NEGATIVE_INFINITY;
   return () => {
     const now = clock() / 1000;
@@ -269,7 +267,7 @@ async function opened(
 ): Promise<GuardedSocket> {
   // Frames may arrive before `openStream` resolves.
   let socket: GuardedSocket | null = null;
-  const events: Parameters<OpenStream>[2] = {
+  const events: StreamEvents = {
     partialMs: 30_000,
     onPartial: (bytes) => session.holdPartial(bytes),
     onFrame: (data) => {

@@ -1,14 +1,12 @@
 import { withPeer } from '../../network/http/http.ts';
 import type { ReaderPorts } from '../ingest/ports.ts';
 import { fingerprint } from '../label/label-fields.ts';
-import { decimal, type LabelPage, queryLabels } from '../poll/query-labels.ts';
+import { decimal, type LabelPage, type PageOptions, queryLabels } from '../poll/query-labels.ts';
 import type { SourceFault } from '../state/reading-events.ts';
 import type { Source } from '../state/source.ts';
 
-type PageOptions = Parameters<typeof queryLabels>[3];
-
 /** Source and ports of a request for a page, and the signal that aborts it. */
-interface PageRequester {
+export interface PageRequester {
   readonly source: Source;
   readonly ports: Pick<ReaderPorts, 'query' | 'time' | 'report' | 'pace'>;
   readonly signal: AbortSignal;

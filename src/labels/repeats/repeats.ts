@@ -233,7 +233,7 @@ export async function burstsByLabeler(
 }
 
 /** A labeler, and the number of its events that count in an interval. */
-interface LabelerEvents {
+export interface LabelerEvents {
   readonly labeler: string;
   readonly events: number;
 }

@@ -5,7 +5,14 @@ import { departureGap } from '../../store/coverage-rule.ts';
 import type { StoredGap } from '../../store/port.ts';
 import type { RosterRow } from '../../store/roster.ts';
 import { day, type Interval, micros } from '../../store/time.ts';
-import { isPrivileged, priorityOf, sourceStateOf, stateTimes, type TrackedState } from '../state/reading-state.ts';
+import {
+  isPrivileged,
+  type PriorityInput,
+  priorityOf,
+  sourceStateOf,
+  stateTimes,
+  type TrackedState,
+} from '../state/reading-state.ts';
 import { Tracker } from '../state/step.ts';
 import { domainOf, isWeb } from './resolution-queue.ts';
 
@@ -65,7 +72,7 @@ function isSeeded({ origin, provenance }: Pick<KnownLabeler, 'origin' | 'provena
 }
 
 /** Returns the properties of a labeler that determine its priority class. */
-export function priorityInput(labeler: KnownLabeler): Parameters<typeof priorityOf>[0] {
+export function priorityInput(labeler: KnownLabeler): PriorityInput {
   return { seeded: isSeeded(labeler), ...labeler.tracker.tracked };
 }
 

@@ -7,7 +7,7 @@ import { errorFields, type Log } from '../../ops/log.ts';
 import { StoreError } from '../../store/errors.ts';
 import type { Definitions } from '../../store/roster.ts';
 import type { GroupedCommits, ShareKey } from '../shares/fair-queue.ts';
-import type { Telemetry } from '../shares/telemetry.ts';
+import type { SourcePart } from '../shares/telemetry.ts';
 import { isPrivileged, priorityOf } from '../state/reading-state.ts';
 import { type KnownLabeler, priorityInput } from './known-labeler.ts';
 import { labelerCollection } from './relay-list.ts';
@@ -30,7 +30,7 @@ interface LabelerMetadataOptions {
   /** Called when a new revision of a labeler's definitions was stored. */
   readonly definitionsStored: (did: string) => void;
   /** Called when an error that a labeler's data caused ends the fetch for this labeler. */
-  readonly sourceFailed: (part: Parameters<Telemetry['sourceFailed']>[0]) => void;
+  readonly sourceFailed: (part: SourcePart) => void;
   readonly timeoutMs: number;
   /** Interval between two fetches for a labeler, in milliseconds (7 days). */
   readonly refreshMs?: number;

@@ -1,7 +1,7 @@
 import { registrableDomain } from '../../network/guard/host-rates.ts';
 
 /** A document that is to be resolved. */
-interface DueResolution {
+export interface DueResolution {
   readonly did: string;
   /** True if the document must be requested without the cache. */
   readonly fresh: boolean;
@@ -112,7 +112,7 @@ export function domainOf(did: string): string {
  * Waits from an event to the look-ups of the document that the event announces, in milliseconds: none for the first
  * look-up, then three growing ones. The second one is also the minimum interval between two look-ups of a document.
  */
-type LookupDelays = readonly [first: 0, second: number, third: number, last: number];
+export type LookupDelays = readonly [first: 0, second: number, third: number, last: number];
 
 /**
  * Waits on the live network. An event often arrives before the document: a directory with replicas or a cache serves

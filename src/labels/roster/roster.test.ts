@@ -5,9 +5,7 @@ import type { RosterRow } from '../../store/roster.ts';
 import { micros } from '../../store/time.ts';
 import { wait } from '../clock/clock.ts';
 import { departureOf, type KnownLabeler } from './known-labeler.ts';
-import { maxKnown, Roster } from './roster.ts';
-
-type RosterChange = ReturnType<Roster['changes']> extends Iterable<infer Change> ? Change : never;
+import { maxKnown, Roster, type RosterChange } from './roster.ts';
 
 const did = 'did:plc:aaaaaaaaaaaaaaaaaaaaaaaa';
 const labelerDocument: Resolution = {

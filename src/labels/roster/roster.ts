@@ -14,9 +14,15 @@ import {
   priorityInput,
   rowOf,
 } from './known-labeler.ts';
-import { domainOf, EventLookups, isWeb, liveLookupDelays, ResolutionQueue } from './resolution-queue.ts';
-
-type LookupDelays = typeof liveLookupDelays;
+import {
+  type DueResolution,
+  domainOf,
+  EventLookups,
+  isWeb,
+  type LookupDelays,
+  liveLookupDelays,
+  ResolutionQueue,
+} from './resolution-queue.ts';
 
 /** Maximum number of known labelers. */
 export const maxKnown = 20_000;
@@ -47,7 +53,7 @@ interface RosterOptions {
 }
 
 /** Change of the roster that one commit stores. */
-type RosterChange =
+export type RosterChange =
   | { readonly kind: 'changed'; readonly rows: readonly RosterRow[] }
   | { readonly kind: 'evicted'; readonly dids: readonly string[] };
 
@@ -288,10 +294,7 @@ export class Roster {
     }
   }
 
-  async #resolve(
-    { did, fresh, privileged }: ReturnType<ResolutionQueue['take']>[number],
-    signal: AbortSignal,
-  ): Promise<void> {
+  async #resolve({ did, fresh, privileged }: DueResolution, signal: AbortSignal): Promise<void> {
     const { identities, clock, changed, retryMs, mayResolve = () => true } = this.#options;
     const labeler = this.#labelers.get(did);
     if (!labeler) return;

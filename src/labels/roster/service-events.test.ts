@@ -5,9 +5,7 @@ import { createNameResolver } from '../../network/dns/name-resolver.ts';
 import { silentLog } from '../../ops/log.ts';
 import { micros } from '../../store/time.ts';
 import { wait } from '../clock/clock.ts';
-import { definitionsOf, eventOf, followServices, parseServiceFrame } from './service-events.ts';
-
-type ServiceEvent = NonNullable<ReturnType<typeof eventOf>>;
+import { definitionsOf, eventOf, followServices, parseServiceFrame, type ServiceEvent } from './service-events.ts';
 
 const did = 'did:plc:aaaaaaaaaaaaaaaaaaaaaaaa';
 const commit = {

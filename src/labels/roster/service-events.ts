@@ -10,7 +10,7 @@ import { maxDefinitionsLength } from '../../store/roster.ts';
 import { labelerCollection } from './relay-list.ts';
 
 /** Labeler events of a Jetstream. */
-type ServiceEvent =
+export type ServiceEvent =
   /**
    * An account wrote a labeler record; `definitions` are its label definitions as JSON, or null if the record has no
    * definitions or the definitions exceed the limits.
@@ -51,7 +51,7 @@ const rewind = 3_000_000;
 const maxAhead = 600_000_000;
 
 /** Follower of a Jetstream's labeler records and identity events. */
-interface ServiceEvents {
+export interface ServiceEvents {
   /** Cursor to resume from after a restart: all earlier events were delivered. Null before the first event. */
   readonly cursor: number | null;
   run(signal: AbortSignal): Promise<void>;

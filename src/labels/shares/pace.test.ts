@@ -1,9 +1,7 @@
 import { expect, test } from 'vitest';
 import type { PriorityClass } from '../state/reading-state.ts';
 import type { ShareKey } from './fair-queue.ts';
-import { Pace, SourceUsage, sourceRates } from './pace.ts';
-
-type Rate = (typeof sourceRates)['established']['bytes'];
+import { Pace, type Rate, SourceUsage, sourceRates } from './pace.ts';
 
 /** Creates a simulated clock whose waits advance it to the end of the shortest wait. */
 function simulated() {

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { EarlierLabelKey, LabelKey } from '../../network/identity/did-document.ts';
 import { micros } from '../../store/time.ts';
 import { Signatures } from './signatures.ts';
-import type { Verifier } from './verifier.ts';
+import type { LabelerKeys } from './verifier.ts';
 
 const did = 'did:web:labeler.example';
 
@@ -11,7 +11,7 @@ function signaturesFor(
   stored: readonly { key: string; firstSeen: number; lastSeen: number }[],
   putKey = (): Promise<true | null> => Promise.resolve(true),
 ) {
-  const used: Parameters<Verifier['verify']>[1][] = [];
+  const used: LabelerKeys[] = [];
   const asked: string[] = [];
   let now = 1_780_000_000_000_000;
   const directory: { current: LabelKey[]; log: EarlierLabelKey[] | null; isDown: boolean; isReplica: boolean } = {

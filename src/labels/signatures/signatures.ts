@@ -8,7 +8,7 @@ import type { LabelerKey } from '../../store/roster.ts';
 import { micros } from '../../store/time.ts';
 import type { ShareKey } from '../shares/fair-queue.ts';
 import { isPrivileged } from '../state/reading-state.ts';
-import type { Verifier } from './verifier.ts';
+import type { LabelerKeys, Verifier } from './verifier.ts';
 
 /** Dependencies of `Signatures`. */
 interface SignatureOptions {
@@ -35,7 +35,7 @@ const maxRemembered = 20_000;
 
 /** Cached keys of a labeler. */
 interface Learned {
-  readonly keys: Parameters<Verifier['verify']>[1];
+  readonly keys: LabelerKeys;
   /** Time at which the document is read again because the last read failed or a replica answered, or null. */
   readonly retryAt: Micros | null;
 }

@@ -3,10 +3,8 @@ import { encode, toBytes } from '@atcute/cbor';
 import { describe, expect, it } from 'vitest';
 import type { LabelKey } from '../../network/identity/did-document.ts';
 import { micros } from '../../store/time.ts';
-import type { separateSignature } from '../label/label-fields.ts';
+import type { RawLabel } from '../label/label-fields.ts';
 import { createVerifier } from './verifier.ts';
-
-type RawLabel = Parameters<typeof separateSignature>[0];
 
 const never = new AbortController().signal;
 

@@ -5,10 +5,8 @@ import { setImmediate } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { Micros } from '../../contract/timestamp.ts';
 import type { EarlierLabelKey, LabelKey } from '../../network/identity/did-document.ts';
-import { parseAuthored, separateSignature } from '../label/label-fields.ts';
+import { parseAuthored, type RawLabel, type SignedLabel, separateSignature } from '../label/label-fields.ts';
 import { FairQueue, priorityWeights, type ShareKey } from '../shares/fair-queue.ts';
-
-type RawLabel = Parameters<typeof separateSignature>[0];
 
 /** Result of checking a label's signature. */
 type Verdict =
@@ -22,7 +20,7 @@ type Verdict =
   | 'unverified';
 
 /** Keys that are used to check the labels of one labeler. */
-interface LabelerKeys {
+export interface LabelerKeys {
   readonly current: readonly LabelKey[];
   /** Earlier keys in the order in which they are tried. A key is only tried for labels whose `cts` is in its period. */
   readonly earlier: readonly EarlierLabelKey[];
@@ -217,7 +215,7 @@ function earlierKeysAt({ earlier }: LabelerKeys, authored: Micros | null): Label
 }
 
 /** Input of a signature check. */
-type SignedMessage = Pick<Extract<ReturnType<typeof separateSignature>, { kind: 'signed' }>, 'message' | 'signature'>;
+type SignedMessage = Pick<Extract<SignedLabel, { kind: 'signed' }>, 'message' | 'signature'>;
 
 /**
  * Function that checks a signature with a key: ECDSA over SHA-256, 64 bytes, low-S only (AT Protocol, Cryptography).

@@ -177,7 +177,7 @@ export class OwnGaps {
 }
 
 /** Bounds of the rows that a standby keeps. */
-interface BufferLimits {
+export interface BufferLimits {
   /** Maximum number of rows. */
   readonly rows: number;
   /** Maximum total size of the rows, in bytes. */
@@ -193,7 +193,7 @@ export const defaultBufferLimits: BufferLimits = { rows: 200_000, bytes: 64 * 10
 const rowOverheadBytes = 200;
 
 /** A kept row, and the time of its acceptance by the standby. */
-interface KeptRow {
+export interface KeptRow {
   readonly observation: NewObservation;
   readonly acceptedAt: Micros;
   /** Time after which the label was emitted; 0 if it may be older. */

@@ -5,7 +5,7 @@ import type { LabelerKey } from '../../store/roster.ts';
 import { micros, minute, second } from '../../store/time.ts';
 import type { PageRepeats } from '../repeats/repeats.ts';
 import { FilledIn } from '../state/filled-in.ts';
-import { defaultBufferLimits, Kept, type RowBuffer } from './kept.ts';
+import { defaultBufferLimits, Kept, type KeptRow } from './kept.ts';
 import { replay, withoutPurged } from './replay.ts';
 
 const did = 'did:plc:a';
@@ -87,7 +87,7 @@ test('a replay marks the rows that a standby kept for longer than 90 seconds as 
   expect(await replayedAt(5 * minute)).toEqual(['k', 'spam', '1.6', 'p']);
 });
 
-function row(src: string, at: number): ReturnType<RowBuffer['drain']>[number] {
+function row(src: string, at: number): KeptRow {
   const label = { src, uri: 'did:plc:x', val: 'spam', cts: '2026-11-22T00:00:00.000Z' };
   return { observation: { label, signature: 'verified' }, acceptedAt: micros(at), emittedAfter: micros(0) };
 }

@@ -4,14 +4,10 @@ import { type Batch, maxBatchRows, type Refusal, type StoreWriter } from '../../
 import type { Purge } from '../../store/removals.ts';
 import type { DefinitionShares, Definitions } from '../../store/roster.ts';
 import { micros, second } from '../../store/time.ts';
-import type { RefusedMemory } from '../ingest/refused-memory.ts';
+import type { RefusedMerge } from '../ingest/refused-memory.ts';
 import type { PageRepeats, RepeatMemory } from '../repeats/repeats.ts';
 import type { FilledIn, FilledInChange } from '../state/filled-in.ts';
-import type { Kept, RowBuffer } from './kept.ts';
-
-type KeptRow = ReturnType<RowBuffer['drain']>[number];
-
-type RefusedMerge = ReturnType<RefusedMemory['merge']>;
+import type { Kept, KeptRow } from './kept.ts';
 
 /** Maximum total size of the labels, or of the definitions, in one commit, in bytes. */
 const maxCommitBytes = 2 * 1024 * 1024;

@@ -4,17 +4,15 @@ import { day, micros } from '../../store/time.ts';
 import {
   comparePriority,
   isPrivileged,
+  type PriorityInput,
   priorityOf,
+  type SourceEvent,
   type SourceState,
   sourceEvents,
   sourceStateOf,
   sourceStates,
   transition,
 } from './reading-state.ts';
-
-type PriorityInput = Parameters<typeof priorityOf>[0];
-
-type SourceEvent = Parameters<typeof transition>[1];
 
 const events = Object.keys(sourceEvents) as SourceEvent[];
 const page = readFileSync(new URL('../../../docs/labels.md', import.meta.url), 'utf8');

@@ -33,7 +33,7 @@ export const sourceEvents = {
   restarted: 'the process of this instrument restarted',
 } as const;
 /** An event that changes the state of a source. */
-type SourceEvent = keyof typeof sourceEvents;
+export type SourceEvent = keyof typeof sourceEvents;
 
 type Row = Readonly<Record<SourceEvent, SourceState>>;
 
@@ -109,7 +109,7 @@ export const stateTimes = {
 };
 
 /** Properties that determine the priority class of a source. */
-interface PriorityInput {
+export interface PriorityInput {
   /** True if the seeds file names the source, even if another discovery source named it first. */
   readonly seeded: boolean;
   readonly state: SourceState;

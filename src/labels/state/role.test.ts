@@ -1,9 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { WriterSighting } from '../../store/standby/standby.ts';
-import { roleStep, roleTimes, standingBy } from './role.ts';
-
-type RoleEvent = Parameters<typeof roleStep>[1];
+import { type RoleAction, type RoleEvent, type RoleState, roleStep, roleTimes, standingBy } from './role.ts';
 
 function writing(beat: string | null, state: 'opening' | 'ready' = 'ready'): WriterSighting {
   return { kind: 'writing', state, beat, isGone: false };
@@ -14,10 +12,10 @@ const gone: WriterSighting = { kind: 'writing', state: 'ready', beat: 'a', isGon
 
 /** Checks a writer at a constant interval. Returns the state, and all actions except `none` with their times. */
 function look(
-  state: Parameters<typeof roleStep>[0],
+  state: RoleState,
   { from, until, sighting }: { from: number; until: number; sighting: (at: number) => WriterSighting },
 ) {
-  const actions: [number, ReturnType<typeof roleStep>[1]][] = [];
+  const actions: [number, RoleAction][] = [];
   let current = state;
   for (let at = from; at <= until; at += roleTimes.lookMs) {
     const [next, action] = roleStep(current, { kind: 'looked', at, sighting: sighting(at) });

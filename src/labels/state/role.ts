@@ -35,7 +35,7 @@ const maxGoneGapMs = 375;
 /**
  * Immutable state of the role, which only `roleStep` changes. All times are of the monotonic clock, in milliseconds.
  */
-interface RoleState {
+export interface RoleState {
   readonly role: Role;
   readonly lookedAt: number | null;
   readonly beat: string | null;
@@ -54,7 +54,7 @@ interface RoleState {
 }
 
 /** Event that may change the role. */
-type RoleEvent =
+export type RoleEvent =
   | { readonly kind: 'looked'; readonly at: number; readonly sighting: WriterSighting }
   /** The store could not be reached. The writer may not reach it either. */
   | { readonly kind: 'unseen' }
@@ -68,7 +68,7 @@ type RoleEvent =
   | { readonly kind: 'fenced' };
 
 /** Action that follows from an event. */
-type RoleAction = 'none' | 'open_store' | 'end_writer' | 'tell' | 'publish' | 'exit';
+export type RoleAction = 'none' | 'open_store' | 'end_writer' | 'tell' | 'publish' | 'exit';
 
 /** State of a standby that has not checked the writer yet. */
 export const standingBy: RoleState = {

@@ -3,7 +3,16 @@ import type { LabelerProblem } from '../../contract/vocabulary.ts';
 import type { GapChange, StoredGap } from '../../store/port.ts';
 import { micros } from '../../store/time.ts';
 import type { ReadingEvent } from './reading-events.ts';
-import { isEnrolledAt, type ReadingState, readingOf, stateTimes, transition, unreadSince } from './reading-state.ts';
+import {
+  isEnrolledAt,
+  type ReadingState,
+  readingOf,
+  type SourceEvent,
+  stateTimes,
+  type TrackedState,
+  transition,
+  unreadSince,
+} from './reading-state.ts';
 
 /** Minimum number of failed attempts, over more than the delay limit, after which a source is unavailable. */
 export const minAttempts = 3;
@@ -175,7 +184,7 @@ function completed(state: ReadingState, until: Micros): ReadingState {
   return { ...state, tracked: { ...state.tracked, completeThrough } };
 }
 
-function entered(reading: ReadingState, event: Parameters<typeof transition>[1], now: Micros): ReadingState {
+function entered(reading: ReadingState, event: SourceEvent, now: Micros): ReadingState {
   const { tracked } = reading;
   const state = transition(tracked.state, event);
   return state === tracked.state ? reading : { ...reading, tracked: { ...tracked, state, stateSince: now } };
@@ -319,7 +328,7 @@ export class Tracker {
   readonly did: string;
   #reading: ReadingState;
 
-  constructor(did: string, tracked: ReadingState['tracked']) {
+  constructor(did: string, tracked: TrackedState) {
     this.did = did;
     this.#reading = readingOf(tracked);
   }
@@ -336,11 +345,11 @@ export class Tracker {
     return this.#reading;
   }
 
-  get tracked(): ReadingState['tracked'] {
+  get tracked(): TrackedState {
     return this.#reading.tracked;
   }
 
-  get state(): ReadingState['tracked']['state'] {
+  get state(): TrackedState['state'] {
     return this.#reading.tracked.state;
   }
 

@@ -31,7 +31,7 @@ type Waiting = { readonly at: Micros } & (
 );
 
 /** Description of the next frames of a queue. */
-interface FrameBatch {
+export interface FrameBatch {
   /** Number of entries of the queue. */
   readonly count: number;
   /** Upper estimate of the memory that the decoded frames occupy, in bytes. */

@@ -3,7 +3,7 @@ import type { AddressPolicy, Resolve } from '../../network/guard/address-policy.
 import type { Slots } from '../../network/guard/slots.ts';
 import type { Peer } from '../../network/http/http.ts';
 import { ConnectError, type GuardedSocket, openSocket, type SocketOptions } from '../../network/websocket/websocket.ts';
-import { liveLookupDelays } from '../roster/resolution-queue.ts';
+import { type LookupDelays, liveLookupDelays } from '../roster/resolution-queue.ts';
 
 /** Dependencies of `createStreamOpener`. */
 interface StreamOpenerOptions {
@@ -20,13 +20,13 @@ interface StreamOpenerOptions {
 }
 
 /** Labeler whose stream is opened, and its share of the handshakes. */
-interface StreamOwner {
+export interface StreamOwner {
   readonly endpoint: string;
   readonly peer: Peer;
 }
 
 /** Callbacks of a stream's reader for its messages: see `SocketOptions`. */
-type StreamEvents = Pick<SocketOptions, 'onFrame' | 'onRead' | 'onPartial' | 'partialMs'>;
+export type StreamEvents = Pick<SocketOptions, 'onFrame' | 'onRead' | 'onPartial' | 'partialMs'>;
 
 /**
  * Function that opens the stream of a source, after a cursor if one is given, and live otherwise. Rejects with
@@ -123,7 +123,7 @@ export interface Timings {
    */
   readonly clockMs: number;
   /** Waits from an event to the look-ups of the document that the event announces. */
-  readonly lookupDelays: typeof liveLookupDelays;
+  readonly lookupDelays: LookupDelays;
 }
 
 /** Timings that are used on the live network. */

@@ -13,18 +13,18 @@ import type { Turns } from '../turns.ts';
 import type { WindowReading } from '../window/window-reader.ts';
 
 /** Store methods that are used to count the hours. */
-type HoursStore = Pick<StoreReader, 'frontier' | 'countsByLabeler' | 'countsOverTime'>;
+export type HoursStore = Pick<StoreReader, 'frontier' | 'countsByLabeler' | 'countsOverTime'>;
 
 /**
  * Number of rows by labeler, including repeats, in the closed part of one hour. This part begins at the start of the
  * hour.
  */
-interface CountedHour extends Interval {
+export interface CountedHour extends Interval {
   readonly counts: readonly LabelerCount[];
 }
 
 /** Interval of the closed minutes, and the hours that it includes. */
-interface ClosedHours extends Interval {
+export interface ClosedHours extends Interval {
   /** Starts of the hours, oldest first. */
   readonly starts: readonly number[];
 }
@@ -105,7 +105,7 @@ export class HourCounts {
 }
 
 /** Number of rows that were read late, including repeats. */
-interface LateRows {
+export interface LateRows {
   readonly applied: number;
   readonly removed: number;
 }
@@ -114,7 +114,7 @@ interface LateRows {
 type LateRowsOfHour = ReadonlyMap<string, LateRows>;
 
 /** Times that are left out of rates: those of each labeler, and those of labelers without an entry. */
-interface LateTimes {
+export interface LateTimes {
   readonly bySource: FilledInBySource;
   readonly others: readonly MinuteSpan[];
 }
@@ -317,7 +317,7 @@ function withoutBursts({ applied, removed }: LateRows, max: number): Omit<HourRo
 }
 
 /** Number of enrolled sources in each state at one point in time. */
-type SourceSample = NonNullable<LabelsHour['sources']>;
+export type SourceSample = NonNullable<LabelsHour['sources']>;
 
 /**
  * Numbers of enrolled sources by state at the last publication of each hour. The store does not contain past states, so

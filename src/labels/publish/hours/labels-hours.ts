@@ -20,16 +20,15 @@ import { byPrecedence, type ListedLabeler, listedGaps, merged, unreadTime } from
 import { Turns } from '../turns.ts';
 import type { WindowReading } from '../window/window-reader.ts';
 import {
-  type closedHours,
+  type ClosedHours,
+  type CountedHour,
   countHourRows,
   type FilledInCounts,
   type HourRows,
+  type LateRows,
+  type LateTimes,
   type SourceHistory,
 } from './hour-counts.ts';
-
-type LateTimes = Parameters<typeof countHourRows>[0]['times'];
-
-type CountedHour = Parameters<typeof countHourRows>[0]['counted'][number];
 
 /**
  * Time after an interruption of the whole instrument, in microseconds, in which the rows that waited in memory and in
@@ -40,7 +39,7 @@ const settleTime = 2 * minute;
 /** Input of the hours file. */
 interface HoursInputs {
   readonly reading: Pick<WindowReading, 'window' | 'epoch' | 'frontier' | 'gaps' | 'bursts' | 'filledIn'>;
-  readonly hours: ReturnType<typeof closedHours>;
+  readonly hours: ClosedHours;
   readonly counted: readonly CountedHour[];
   /** Counts the rows that were read late. */
   readonly filledIn: Pick<FilledInCounts, 'read'>;
@@ -50,7 +49,7 @@ interface HoursInputs {
 }
 
 /** The hours file in two parts: all fields except the labelers, and the JSON of each labeler, sorted by DID. */
-interface HoursFile {
+export interface HoursFile {
   readonly head: Omit<LabelsHours, 'labelers'>;
   readonly labelers: readonly string[];
 }
@@ -203,11 +202,7 @@ function labelerHours(
 }
 
 /** Returns the entry of one hour that states what is left out of rates; no entry if that is nothing. */
-function filledInAt(
-  at: number,
-  { applied, removed }: HourRows['late'],
-  ms: number,
-): LabelerHours['filled_in'] & object {
+function filledInAt(at: number, { applied, removed }: LateRows, ms: number): LabelerHours['filled_in'] & object {
   if (applied + removed === 0 && ms === 0) return [];
   return [{ at, applications: applied, removals: removed, observed_seconds: ms / 1000 }];
 }

@@ -3,7 +3,7 @@ import { describe, expect, test, vi } from 'vitest';
 import { micros, minute } from '../../../store/time.ts';
 import type { DayCount, DayCounts } from '../window/day-counts.ts';
 import { byPublishedCount, LabelerMemory, publishedCounts, publishedSum } from './labeler-line.ts';
-import type { unreadTime } from './listed-labeler.ts';
+import type { UnreadGap } from './listed-labeler.ts';
 
 type PublishedCount = Parameters<typeof byPublishedCount>[0];
 
@@ -88,7 +88,7 @@ const gaps = fc
   })
   .map((steps) => {
     let at = 0;
-    return steps.map(([pause, length, reason]): ReturnType<typeof unreadTime>[number] => {
+    return steps.map(([pause, length, reason]): UnreadGap => {
       const start = micros((at + pause) * minute);
       at += pause + length;
       return { start, end: micros(at * minute), reason };

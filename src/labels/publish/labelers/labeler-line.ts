@@ -5,12 +5,8 @@ import { fewerThanFive } from '../../../contract/vocabulary.ts';
 import { delayBounds, delayQuantile, type LabelerCounters } from '../../../store/labeler-counters.ts';
 import { labelerHandle } from '../../../store/roster.ts';
 import type { DayCount, DayCounts } from '../window/day-counts.ts';
-import type { LabelerDefinitions } from './definition-cache.ts';
-import { discoverySourcesOf, type ListedLabeler, listedGaps, type unreadTime } from './listed-labeler.ts';
-
-type UnreadGap = ReturnType<typeof unreadTime>[number];
-
-type DeclaredValue = LabelerDefinitions['values'][number];
+import type { DeclaredValue, LabelerDefinitions } from './definition-cache.ts';
+import { discoverySourcesOf, type ListedLabeler, listedGaps, type UnreadGap } from './listed-labeler.ts';
 
 /** Input of a labeler's line. */
 interface LineInputs {

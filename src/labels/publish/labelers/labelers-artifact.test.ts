@@ -17,7 +17,7 @@ import { WindowReader } from '../window/window-reader.ts';
 import { DefinitionCache, type LabelerDefinitions, noDefinitions } from './definition-cache.ts';
 import { LabelerMemory, labelerLine } from './labeler-line.ts';
 import { listLabelers, makeLabelers, refusedLabelers } from './labelers-artifact.ts';
-import { listedLabeler } from './listed-labeler.ts';
+import { type ListingContext, listedLabeler } from './listed-labeler.ts';
 
 type LineInputs = Parameters<typeof labelerLine>[0];
 
@@ -132,11 +132,7 @@ test('a labeler is listed if it was enrolled in the window', async () => {
 });
 
 test('the states "denied" and "departed" and the problems of labelers are taken from the roster', () => {
-  const of = (
-    changes: Partial<RosterRow>,
-    over: Partial<KnownLabeler> = {},
-    more: Partial<Parameters<typeof listedLabeler>[1]> = {},
-  ) => {
+  const of = (changes: Partial<RosterRow>, over: Partial<KnownLabeler> = {}, more: Partial<ListingContext> = {}) => {
     const { state, problem, enrolled } = listedLabeler(labelerOf(changes, over), { ...context, ...more });
     return [state, problem, enrolled];
   };

@@ -21,6 +21,7 @@ import { LabelerMemory, labelerLine } from './labeler-line.ts';
 import {
   byPrecedence,
   type ListedLabeler,
+  type ListingContext,
   listedLabeler,
   readShares,
   unreadTime,
@@ -33,8 +34,6 @@ import {
  */
 const harmless: ReadonlySet<RefusalReason> = new Set(['duplicate', 'pre_epoch', 'late', 'space_uri']);
 
-type ListingContext = Parameters<typeof listedLabeler>[1];
-
 /** Input of the artifact that does not come from the store. */
 export interface LabelersInputs extends Omit<ListingContext, 'window' | 'refused'> {
   readonly origin: 'live' | 'simulated';
@@ -46,13 +45,13 @@ export interface LabelersInputs extends Omit<ListingContext, 'window' | 'refused
 }
 
 /** Content of both files of the artifact. Each has a header and lines, which are created while they are iterated. */
-interface LabelersArtifact {
+export interface LabelersArtifact {
   readonly labelers: AsyncIterable<string>;
   readonly definitions: AsyncIterable<string>;
 }
 
 /** Labelers that the artifact lists, with their states when the window was read. */
-interface Listing {
+export interface Listing {
   readonly reading: WindowReading;
   readonly entries: readonly ListedLabeler[];
   /** Number of labelers that are not listed because the maximum number was reached. */
@@ -60,7 +59,7 @@ interface Listing {
 }
 
 /** Cached data of earlier publications, which makes the files faster to create. */
-interface LabelersCache {
+export interface LabelersCache {
   readonly definitions: DefinitionCache;
   /** Cached parts of lines, by labeler. */
   readonly memories: Map<string, LabelerMemory>;

@@ -5,10 +5,8 @@ import { coverageTolerance } from '../../../store/coverage-rule.ts';
 import type { StoredGap } from '../../../store/port.ts';
 import { type Interval, micros } from '../../../store/time.ts';
 import { departureOf, isEnrolled, type KnownLabeler } from '../../roster/known-labeler.ts';
-import { discoverySources } from '../../shares/telemetry.ts';
+import { type DiscoverySource, discoverySources } from '../../shares/telemetry.ts';
 import { stateTimes } from '../../state/reading-state.ts';
-
-type DiscoverySource = (typeof discoverySources)[number];
 
 /** State of a labeler at the time when the store was read. */
 export interface ListedLabeler {
@@ -32,7 +30,7 @@ export interface ListedLabeler {
 }
 
 /** Data about labelers that is not in the roster. */
-interface ListingContext {
+export interface ListingContext {
   readonly window: Interval;
   /** Returns true if a labeler waits because the maximum number of labelers is being read. */
   readonly waits: (labeler: KnownLabeler) => boolean;
@@ -135,7 +133,7 @@ function problemOf(
 }
 
 /** Interval of the window in which a labeler was not read. */
-interface UnreadGap extends Interval {
+export interface UnreadGap extends Interval {
   readonly reason: GapReason;
 }
 

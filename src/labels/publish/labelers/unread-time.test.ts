@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { gapReasons } from '../../../contract/vocabulary.ts';
 import { day, hour, micros, minute } from '../../../store/time.ts';
 import { partsOf } from '../window/day-counts.ts';
-import { listedGaps, merged, readShares, unreadTime } from './listed-labeler.ts';
+import { listedGaps, merged, readShares, type UnreadGap, unreadTime } from './listed-labeler.ts';
 
 const did = 'did:plc:a';
 const window = { start: micros(100.5 * day), end: micros(130.5 * day) };
@@ -66,11 +66,7 @@ const gap = fc
     length: fc.integer({ min: 1, max: 60 }),
     reason: fc.constantFrom(...gapReasons),
   })
-  .map(({ start, length, reason }): ReturnType<typeof unreadTime>[number] => ({
-    start: micros(start),
-    end: micros(start + length),
-    reason,
-  }));
+  .map(({ start, length, reason }): UnreadGap => ({ start: micros(start), end: micros(start + length), reason }));
 const sortedGaps = fc
   .array(gap, { maxLength: 60 })
   .map((gaps) => gaps.toSorted((a, b) => a.start - b.start || a.end - b.end));

@@ -16,7 +16,7 @@ export interface DayCount {
 }
 
 /** Counts of an interval that is shorter than an hour or to which rows may still be added. */
-interface EdgeCounts {
+export interface EdgeCounts {
   readonly counts: readonly LabelerCount[];
   /** Hour of the day that contains the interval, or null if rows may still be added to the interval. */
   readonly hour: number | null;
@@ -101,7 +101,7 @@ interface RunCount {
 }
 
 /** Counts by labeler in consecutive hours of one day. */
-type Run = ReadonlyMap<string, RunCount>;
+export type Run = ReadonlyMap<string, RunCount>;
 
 const noRows: RunCount = { applied: 0, removed: 0, hours: 0 };
 

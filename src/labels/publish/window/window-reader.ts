@@ -7,12 +7,17 @@ import type { Purge, SpaceRemoval } from '../../../store/removals.ts';
 import { day, hour, type Interval, micros, minute } from '../../../store/time.ts';
 import { type BurstsByLabeler, burstsByLabeler, type Counted } from '../../repeats/repeats.ts';
 import { type FilledInBySource, FilledInReader } from '../../state/filled-in.ts';
-import { type DayCount, type DayCounts, type DayPart, dayCounts, HourRuns, partsOf } from './day-counts.ts';
+import {
+  type DayCount,
+  type DayCounts,
+  type DayPart,
+  dayCounts,
+  type EdgeCounts,
+  HourRuns,
+  partsOf,
+  type Run,
+} from './day-counts.ts';
 import { LastRows, type RowHours } from './last-rows.ts';
-
-type Run = Parameters<typeof dayCounts>[1];
-
-type EdgeCounts = Parameters<typeof dayCounts>[2][number];
 
 /** Pieces of a part of a day, from which its counts are summed. */
 interface Pieces {

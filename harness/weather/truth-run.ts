@@ -9,7 +9,7 @@ import type { WeatherSummary } from '../../src/artifact/weather-summary.ts';
 import { type CollectionName, collectionNames } from '../../src/contract/vocabulary.ts';
 import { type Log, silentLog } from '../../src/ops/log.ts';
 import { type hostPlaces, noTelemetry } from '../../src/weather/stream/telemetry.ts';
-import { createWeather } from '../../src/weather/weather.ts';
+import { createWeather, type Weather } from '../../src/weather/weather.ts';
 import { parseEndpoint } from '../../src/weather/window/endpoint.ts';
 import { until } from '../process/until.ts';
 import { type Muted, seriesDifferences, shuffledFaults } from './truth-oracle.ts';
@@ -85,7 +85,7 @@ class Run {
   readonly #newestMs: Record<HostPlace, number> = { first: 0, second: 0 };
   readonly #problems: string[] = [];
   #hosts: readonly Host[] = [];
-  #weather: ReturnType<typeof createWeather> | null = null;
+  #weather: Weather | null = null;
   #artifacts = 0;
   #isFilled = false;
   #backfillsOver = 0;

@@ -9,13 +9,11 @@ import type { WeatherSummary } from '../../src/artifact/weather-summary.ts';
 import type { Log, LogFields } from '../../src/ops/log.ts';
 import { metricNames } from '../../src/weather/classify/metric-names.ts';
 import { noTelemetry, type WeatherTelemetry } from '../../src/weather/stream/telemetry.ts';
-import { createWeather } from '../../src/weather/weather.ts';
+import { createWeather, type Weather } from '../../src/weather/weather.ts';
 import { coverage, windowUs } from '../../src/weather/window/window.ts';
 import { countDifferences } from './truth-oracle.ts';
 import { type Kept, readArtifact, readStore, wireOf } from './weather-kept.ts';
 import { everythingKept, leaks } from './weather-leaks.ts';
-
-type Weather = ReturnType<typeof createWeather>;
 
 type WeatherDeps = Parameters<typeof createWeather>[0];
 

@@ -1,6 +1,6 @@
 import { sequence } from '../../sim/random.ts';
 import { type CollectionName, collectionNames } from '../../src/contract/vocabulary.ts';
-import { findSilences, type Usual } from '../../src/weather/silence/silence.ts';
+import { findSilences, type Usual, type UsualCounts } from '../../src/weather/silence/silence.ts';
 import { usualCounts, usualPause } from '../../src/weather/silence/usual.ts';
 import type { Minute } from '../../src/weather/window/minute.ts';
 import type { Silence } from '../../src/weather/window/silence-store.ts';
@@ -166,7 +166,7 @@ interface Watch {
  */
 export function readTraffic(traffic: Traffic): Omit<Watch, 'found'> {
   const minutes = Array.from({ length: traffic.days * day }, (_, index) => minuteOf(traffic, index));
-  const hours = new Map<number, ReturnType<Usual['hour']>>();
+  const hours = new Map<number, UsualCounts>();
   const pauses = new Map<string, number | null>();
   const indexOf = (us: number): number => Math.floor((us - startUs) / windowUs);
   const usual: Usual = {

@@ -6,14 +6,14 @@ import { artifactNames } from '../artifact/write.ts';
 import { inputLimits } from '../input/limits.ts';
 import { createNameResolver, systemHostsFile } from '../network/dns/name-resolver.ts';
 import type { AddressPolicy } from '../network/guard/address-policy.ts';
-import { createHttpClient } from '../network/http/http.ts';
-import type { createBackoff } from '../network/websocket/backoff.ts';
+import { type BytesClient, createHttpClient } from '../network/http/http.ts';
+import type { BackoffOptions } from '../network/websocket/backoff.ts';
 import { openSocket } from '../network/websocket/websocket.ts';
 import { makeFolder } from '../ops/errors.ts';
 import { errorFields, type Log } from '../ops/log.ts';
-import { createPublication, type ObservedHost } from './hosts/publication.ts';
+import { createPublication, type ObservedHost, type Publication } from './hosts/publication.ts';
 import { createHoursReader } from './publish/hours.ts';
-import { closedEnd, createPublisher } from './publish/read-summary.ts';
+import { closedEnd, createPublisher, type Publisher } from './publish/read-summary.ts';
 import { type Dictionaries, fetchedDictionary, givenDictionary } from './stream/dictionary.ts';
 import { type Connect, maxFrameBytes } from './stream/reader.ts';
 import { runSessions } from './stream/session.ts';
@@ -21,9 +21,14 @@ import { hostPlaces, noTelemetry, telemetryOfHost, type WeatherTelemetry } from 
 import { dictionaryUrl, type Endpoint, parseEndpoints } from './window/endpoint.ts';
 import { hourUs } from './window/minute.ts';
 import { storeFault } from './window/store-schema.ts';
-import { damaged, keptFrom, openWindowStore, storeFile, type WindowStore } from './window/window-store.ts';
-
-type Publication = ReturnType<typeof createPublication>;
+import {
+  damaged,
+  keptFrom,
+  openWindowStore,
+  type StoreFaults,
+  storeFile,
+  type WindowStore,
+} from './window/window-store.ts';
 
 /** Limits of a connection, in milliseconds. The reader itself limits silence, based on the rate of events. */
 const limits = { handshakeMs: 10_000, closeMs: 1_000, pingMs: 30_000, pongMs: 10_000, idleMs: 600_000 };
@@ -64,7 +69,7 @@ interface WeatherDeps {
   readonly telemetry: WeatherTelemetry;
   /** Overrides of the default intervals, for tests. */
   readonly pace?: Partial<Pace>;
-  readonly faults?: Parameters<typeof openWindowStore>[1];
+  readonly faults?: StoreFaults;
 }
 
 /** Intervals of the weather instrument, in milliseconds. */
@@ -73,13 +78,13 @@ interface Pace {
   readonly commitMs: number;
   /** Interval between attempts to write while the disk is full. */
   readonly probeMs: number;
-  readonly backoff: Omit<Parameters<typeof createBackoff>[0], 'random'>;
+  readonly backoff: Omit<BackoffOptions, 'random'>;
 }
 
 const defaultPace: Pace = { commitMs: 1_000, probeMs: 5_000, backoff: { firstMs: 1_000, capMs: 30_000 } };
 
 /** The weather instrument. It has one series for each host and publishes one of them. */
-interface Weather {
+export interface Weather {
   /**
    * Opens the store, writes an artifact, and starts reading. Rejects with OperatorError if the instrument cannot start.
    */
@@ -106,8 +111,8 @@ class WeatherInstrument implements Weather {
   readonly #pace: Pace;
   readonly #endpoints: readonly Endpoint[];
   readonly #connect: Connect;
-  readonly #http: ReturnType<typeof createHttpClient>;
-  readonly #publisher: ReturnType<typeof createPublisher>;
+  readonly #http: BytesClient;
+  readonly #publisher: Publisher;
   readonly #hours = createHoursReader();
   readonly #stopping = new AbortController();
   readonly #reject: (error: unknown) => void;

@@ -1,9 +1,7 @@
 import { formatTimestamp } from '../../contract/timestamp.ts';
-import type { Failover } from '../window/silence-store.ts';
+import type { Failover, Trouble } from '../window/silence-store.ts';
 import { dayUs, union, windowUs } from '../window/window.ts';
 import type { WindowStore } from '../window/window-store.ts';
-
-type Trouble = Failover['trouble'];
 
 /** Times by which the published host changes, in microseconds. */
 export const failoverRule = {

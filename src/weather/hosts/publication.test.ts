@@ -9,9 +9,7 @@ import { metricIndex } from '../classify/metric-names.ts';
 import { parseEndpoints } from '../window/endpoint.ts';
 import { dayUs, emptyDelta, windowUs } from '../window/window.ts';
 import { openWindowStore, type WindowStore } from '../window/window-store.ts';
-import { createPublication } from './publication.ts';
-
-type Publication = ReturnType<typeof createPublication>;
+import { createPublication, type Publication } from './publication.ts';
 
 const endpoints = parseEndpoints(['wss://one.example/subscribe', 'wss://two.example'], { allowLoopback: false });
 const [one = '', two = ''] = endpoints.map(({ name }) => name);

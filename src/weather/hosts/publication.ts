@@ -1,7 +1,7 @@
 import type { WeatherSummary } from '../../artifact/weather-summary.ts';
 import { formatTimestamp } from '../../contract/timestamp.ts';
 import type { Log } from '../../ops/log.ts';
-import { readSeries } from '../publish/read-summary.ts';
+import { readSeries, type SeriesReading, type SummarySource } from '../publish/read-summary.ts';
 import type { Usual } from '../silence/silence.ts';
 import { storedUsual } from '../silence/usual.ts';
 import { type Endpoint, legacyEndpoint } from '../window/endpoint.ts';
@@ -11,10 +11,6 @@ import { storeFault } from '../window/store-schema.ts';
 import { coverage, dayUs, type Interval, union, windowUs } from '../window/window.ts';
 import type { WindowStore } from '../window/window-store.ts';
 import { decideHost, failoverCaveat, healthOf, lasted } from './failover.ts';
-
-type SeriesReading = ReturnType<typeof readSeries>;
-
-type SummarySource = Parameters<typeof readSeries>[0];
 
 /** An observed host, with its series of both protocols. */
 export interface ObservedHost {
@@ -35,7 +31,7 @@ interface PublicationOptions {
 }
 
 /** The choice of the published series. A series belongs to one host and one protocol; series are never mixed. */
-interface Publication {
+export interface Publication {
   readonly hosts: readonly ObservedHost[];
   /** Returns the series that the last summary was read from. */
   published(): Endpoint;

@@ -1,11 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { windowFlag, windowUs } from '../window/window.ts';
-import { type hourBaseline, readConditions } from './conditions.ts';
-
-type HourBaseline = NonNullable<ReturnType<typeof hourBaseline>>;
-
-type ConditionMinute = Parameters<typeof readConditions>[0]['minutes'][number];
+import { type ConditionMinute, type ConditionReading, type HourBaseline, readConditions } from './conditions.ts';
 
 const usual: HourBaseline = {
   support: 'supported',
@@ -35,7 +31,7 @@ function minutesOf(rates: readonly number[], change: Partial<ConditionMinute> = 
 function read(
   minutes: readonly ConditionMinute[],
   { late = 0, baseline = usual, days = 30 }: { late?: number; baseline?: HourBaseline | null; days?: number } = {},
-): ReturnType<typeof readConditions> {
+): ConditionReading {
   const nowUs = (minutes.at(-1)?.startUs ?? start) + windowUs + late * windowUs;
   return readConditions({ minutes, baseline: () => baseline, comparableDays: () => days, nowUs });
 }

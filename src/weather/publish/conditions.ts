@@ -41,7 +41,7 @@ const {
 } = thresholds;
 
 /** One minute of the stream, as input of the conditions. */
-interface ConditionMinute {
+export interface ConditionMinute {
   readonly startUs: number;
   /** Interactions per observed second. */
   readonly rate: number;
@@ -56,7 +56,7 @@ interface ConditionMinute {
 }
 
 /** The classified conditions, before they are formatted as text. */
-interface ConditionReading {
+export interface ConditionReading {
   readonly state: ConditionState;
   readonly confidence: Confidence;
   /** End of the classified window, in microseconds, or null if none was classified. */
@@ -72,7 +72,7 @@ interface ConditionReading {
 }
 
 /** Inputs of the classification. */
-interface ConditionInput {
+export interface ConditionInput {
   /** Consecutive closed minutes, the newest last. */
   readonly minutes: readonly ConditionMinute[];
   /**
@@ -172,7 +172,7 @@ function turbulence(recent: readonly ConditionMinute[]): number | null {
 }
 
 /** Usual rates in one UTC hour of the day, in interactions per observed second. */
-interface HourBaseline {
+export interface HourBaseline {
   readonly support: 'thin' | 'supported';
   readonly days: number;
   readonly p05: number;

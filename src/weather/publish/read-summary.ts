@@ -5,21 +5,21 @@ import { writeArtifact } from '../../artifact/write.ts';
 import { type CollectionName, collectionNames, type Origin } from '../../contract/vocabulary.ts';
 import { errorFields, type Log } from '../../ops/log.ts';
 import { type CollectionTime, collectionTimes, findSilences, type Usual, uncountedSpans } from '../silence/silence.ts';
-import { interactionShares, interactions, silentShares, storedUsual } from '../silence/usual.ts';
+import { interactionShares, interactions, type Shares, silentShares, storedUsual } from '../silence/usual.ts';
 import type { WeatherTelemetry } from '../stream/telemetry.ts';
 import type { Endpoint } from '../window/endpoint.ts';
 import { earlierDays, hourUs, isWithin, type Minute, minutes, spanBefore } from '../window/minute.ts';
 import type { Silence } from '../window/silence-store.ts';
 import { dayUs, futureUs, type Interval, union, windowStart, windowsPerDay, windowUs } from '../window/window.ts';
 import type { WindowStore } from '../window/window-store.ts';
-import { comparableDays, hourBaseline, readConditions } from './conditions.ts';
+import { type ConditionInput, comparableDays, type HourBaseline, hourBaseline, readConditions } from './conditions.ts';
 import { summarise } from './summary.ts';
 
 /** Number of minutes that determine the conditions. */
 const conditionWindows = 30;
 
 /** Input for reading a series and its summary. */
-interface SummarySource {
+export interface SummarySource {
   readonly store: WindowStore;
   readonly endpoint: Pick<Endpoint, 'name' | 'wire'>;
   readonly origin: Origin;
@@ -32,7 +32,7 @@ interface SummarySource {
 }
 
 /** Result of reading a series at one time. */
-interface SeriesReading {
+export interface SeriesReading {
   readonly summary: WeatherSummary;
   /** Span of the closed windows that were read, on the stream's clock. */
   readonly span: Interval;
@@ -122,12 +122,9 @@ const placesInDay = interactions.map((name) => collectionNames.indexOf(name));
 function historyOf(
   store: WindowStore,
   series: number,
-  shares: ReturnType<typeof interactionShares>,
-): Pick<Parameters<typeof readConditions>[0], 'baseline' | 'comparableDays'> {
-  const known = new Map<
-    number,
-    { readonly days: number; readonly baseline: NonNullable<ReturnType<typeof hourBaseline>> | null }
-  >();
+  shares: Shares,
+): Pick<ConditionInput, 'baseline' | 'comparableDays'> {
+  const known = new Map<number, { readonly days: number; readonly baseline: HourBaseline | null }>();
   const places = interactions.map((_, i) => i);
   const uncounted = uncountedSpans(store.countedSince(series));
   const of = (startUs: number) => {
@@ -178,7 +175,7 @@ interface PublisherOptions {
  * Writes the summary and the hours file, at fixed intervals and soon after windows have closed. Never writes two
  * artifacts concurrently.
  */
-interface Publisher {
+export interface Publisher {
   /**
    * Writes the summary and the hours file after any pending write. Never rejects: a failed reading is passed to
    * `failed`, and after a failed write the last good file stays in place.

@@ -12,9 +12,7 @@ import type { CollectionTime } from '../silence/silence.ts';
 import { type Minute, minuteRule } from '../window/minute.ts';
 import type { Silence } from '../window/silence-store.ts';
 import { type Interval, windowFlag, windowUs } from '../window/window.ts';
-import type { readConditions } from './conditions.ts';
-
-type ConditionReading = ReturnType<typeof readConditions>;
+import type { ConditionReading } from './conditions.ts';
 
 /** Width of a window, in seconds. */
 const windowSeconds = windowUs / 1_000_000;

@@ -37,7 +37,7 @@ const dayPauseFactor = 6;
 const minDayPauseWindows = 240;
 
 /** Usual counts per minute of every collection, in the order of `collectionNames`, or null if there is no baseline. */
-interface UsualCounts {
+export interface UsualCounts {
   readonly p05: readonly (number | null)[];
   readonly p50: readonly (number | null)[];
 }

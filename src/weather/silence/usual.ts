@@ -3,9 +3,7 @@ import { earlierDays, hourUs, isWithin, type Minute, minuteRule, percentile, spa
 import type { Silence } from '../window/silence-store.ts';
 import { dayUs, windowsPerDay } from '../window/window.ts';
 import type { WindowStore } from '../window/window-store.ts';
-import { type CollectionTime, silenceRule, type Usual, uncountedSpans } from './silence.ts';
-
-type UsualCounts = ReturnType<Usual['hour']>;
+import { type CollectionTime, silenceRule, type Usual, type UsualCounts, uncountedSpans } from './silence.ts';
 
 /** Minimum number of windows with events that a day needs to be included when pauses are measured. */
 const minWindows = windowsPerDay / 2;
@@ -98,7 +96,7 @@ export const interactions: readonly CollectionName[] = [
 export const bearable = 0.05;
 
 /** Each collection's share of the interactions, from 0 to 1. */
-interface Shares {
+export interface Shares {
   of(collection: CollectionName): number;
   /** Returns true if the conditions cannot be determined without the silent collection. */
   readonly matters: (silence: Silence) => boolean;

@@ -1,15 +1,13 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { inputLimits } from '../../input/limits.ts';
-import { createBackoff } from '../../network/websocket/backoff.ts';
+import { type Backoff, type BackoffOptions, createBackoff } from '../../network/websocket/backoff.ts';
 import { ConnectError, type GuardedSocket, type SocketOptions } from '../../network/websocket/websocket.ts';
 import type { Log } from '../../ops/log.ts';
 import type { Classifier, Notice } from '../classify/frame-facts.ts';
 import { describeHandshakeRefusal, type Endpoint, subscribeUrl } from '../window/endpoint.ts';
 import type { Track } from '../window/track.ts';
 import { type Dictionaries, decompressor } from './dictionary.ts';
-import type { WeatherTelemetry } from './telemetry.ts';
-
-type ReaderRole = Parameters<WeatherTelemetry['connected']>[0];
+import type { ReaderRole, WeatherTelemetry } from './telemetry.ts';
 
 /** Websocket subprotocol of `subscribeEvents`. */
 const methodProtocol = 'xrpc.v1.json';
@@ -26,10 +24,10 @@ export type Connect = (
 ) => Promise<GuardedSocket>;
 
 /** Dependencies shared by all readers of a host. */
-interface ReaderContext {
+export interface ReaderContext {
   readonly endpoint: Endpoint;
   readonly connect: Connect;
-  readonly backoff: Parameters<typeof createBackoff>[0];
+  readonly backoff: BackoffOptions;
   /** Provides the dictionaries for compressed live reading. */
   readonly dictionaries: Dictionaries;
   /** Creates a classifier for the host's protocol. */
@@ -41,7 +39,7 @@ interface ReaderContext {
 }
 
 /** Task of one reader: its track, and callbacks for the start and end of its connections. */
-interface ReaderTask {
+export interface ReaderTask {
   readonly role: ReaderRole;
   readonly track: Track;
   /**
@@ -177,7 +175,7 @@ async function pause(
   { log }: ReaderContext,
   role: ReaderRole,
   cause: Cause,
-  backoff: ReturnType<typeof createBackoff>,
+  backoff: Backoff,
   signal: AbortSignal,
 ): Promise<void> {
   const ms = backoff.next();

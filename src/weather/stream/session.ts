@@ -9,12 +9,8 @@ import { type StoredBackfill, type StoredSeries, storeFault } from '../window/st
 import { Track, type TrackGain } from '../window/track.ts';
 import { futureUs } from '../window/window.ts';
 import type { WindowStore } from '../window/window-store.ts';
-import { runReader } from './reader.ts';
+import { type ReaderContext, type ReaderTask, runReader } from './reader.ts';
 import type { WeatherTelemetry } from './telemetry.ts';
-
-type ReaderTask = Parameters<typeof runReader>[1];
-
-type ReaderContext = Parameters<typeof runReader>[0];
 
 /** Settings of the sessions of one host. */
 interface SessionsOptions extends SessionOptions {

@@ -1,12 +1,12 @@
 import type { FrameOutcome } from '../window/track.ts';
 
 /** Roles of the stream's readers. The live reader reads current events, and the backfill reads earlier events. */
-type ReaderRole = 'live' | 'backfill';
+export type ReaderRole = 'live' | 'backfill';
 
 /** Ranks of the observed hosts, in order of preference. */
 export const hostPlaces = ['first', 'second'] as const;
 /** Rank of an observed host. The preferred host is `first`. */
-type HostPlace = (typeof hostPlaces)[number];
+export type HostPlace = (typeof hostPlaces)[number];
 
 /**
  * State of a host's live connection. `cause` is the reason for the last failure, or null until the first attempt has

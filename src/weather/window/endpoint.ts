@@ -1,6 +1,6 @@
 import type { Wire } from '../../contract/vocabulary.ts';
 import { publicUrl, socketSchemes } from '../../input/url.ts';
-import { type AddressPolicy, admitSocketUrl } from '../../network/guard/address-policy.ts';
+import { type AddressPolicy, type Admission, admitSocketUrl } from '../../network/guard/address-policy.ts';
 import { OperatorError } from '../../ops/errors.ts';
 
 /** Path of the method `subscribeEvents`. */
@@ -33,7 +33,7 @@ export function parseEndpoint(text: string, policy: AddressPolicy): Endpoint {
   return { wire, url, name: publicUrl(url), simulated: isLoopback || url.hostname === 'localhost' };
 }
 
-function describeRefusal({ kind, why, url }: Exclude<ReturnType<typeof admitSocketUrl>, { kind: 'admitted' }>): string {
+function describeRefusal({ kind, why, url }: Exclude<Admission, { kind: 'admitted' }>): string {
   const isSocket = url !== null && socketSchemes.some((scheme) => scheme === url.protocol);
   if (!isSocket) return '--jetstream requires an address such as wss://HOST or wss://HOST/subscribe';
   const isPlain = kind === 'bad_url' && url.protocol === 'ws:';

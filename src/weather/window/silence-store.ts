@@ -20,7 +20,7 @@ export interface Edges {
 }
 
 /** The part of the window store that holds the silences, and the counts from which they are found. */
-interface SilenceStore {
+export interface SilenceStore {
   edges(series: number, startUs: number, collection: CollectionName): Edges;
   /** Returns the counts of one collection in those windows of the span that have events of any kind, in order. */
   countsOf(series: number, span: Interval, collection: CollectionName): { startUs: number; count: number }[];
@@ -101,7 +101,7 @@ export function silenceStore(db: Database): SilenceStore {
 }
 
 /** Reason why a series is unreliable, and the start of its unreliable time, in microseconds. */
-interface Trouble {
+export interface Trouble {
   readonly reason: 'unobserved' | 'silent';
   readonly sinceUs: number;
 }

@@ -5,6 +5,7 @@ import {
   countMetric,
   emptyDelta,
   futureUs,
+  type Interval,
   ObservedSpans,
   type WindowDelta,
   windowFlag,
@@ -48,7 +49,7 @@ export interface TrackGain {
   readonly position: Position | null;
   readonly windows: readonly WindowDelta[];
   /** Spans of the stream's clock in which the stream was provably observed, sorted and disjoint. */
-  readonly observed: Readonly<ReturnType<ObservedSpans['take']>>;
+  readonly observed: readonly Interval[];
   /** Unobserved time of the stream's clock, in microseconds. */
   readonly gapUs: number;
   /** Number of times that a wrong position was abandoned. */
@@ -72,9 +73,8 @@ interface TrackStart {
 }
 
 /**
- * One reader's view of a host's stream. The track counts each event once, in the window of its `time_us`, and records
- * the observed spans of the stream's clock. Methods must be called in the order of the frames. No method waits or does
- * I/O.
+ * One reader's view of a host's stream. It counts each event once, in the window of its `time_us`, and records the
+ * observed spans of the stream's clock. Methods must be called in the order of the frames. No method waits or does I/O.
  */
 export class Track {
   readonly #progress: Progress;

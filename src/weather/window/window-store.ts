@@ -4,7 +4,7 @@ import Sqlite from 'better-sqlite3';
 import { makeFolder, OperatorError, systemCode, systemWords } from '../../ops/errors.ts';
 import { metricNames } from '../classify/metric-names.ts';
 import type { End, Position } from '../position/position.ts';
-import { type Failover, silenceStore } from './silence-store.ts';
+import { type Failover, type SilenceStore, silenceStore } from './silence-store.ts';
 import {
   type Commit,
   ensureSchema,
@@ -29,7 +29,7 @@ export const storeFile = 'weather.sqlite';
 export const keptDays = 45;
 
 /** The store of the weather instrument. Only one process writes the store, and closes it with `close`. */
-export interface WindowStore extends SeriesReads, Omit<ReturnType<typeof silenceStore>, 'dropSilences'> {
+export interface WindowStore extends SeriesReads, Omit<SilenceStore, 'dropSilences'> {
   /** Returns the failover to this series of a second host, or null if there is none. */
   failover(series: number): Failover | null;
   keepFailover(series: number, failover: Failover | null): void;
@@ -48,7 +48,7 @@ export interface WindowStore extends SeriesReads, Omit<ReturnType<typeof silence
 }
 
 /** Hooks that inject faults in tests. */
-interface StoreFaults {
+export interface StoreFaults {
   /** Called within the transaction, before it is committed. */
   readonly beforeCommit?: () => void;
 }

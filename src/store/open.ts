@@ -6,9 +6,16 @@ import { isPostgresUrl, type PostgresPlace, parsePostgresUrl, postgresUrlForm } 
 import type { PostgresWriterOptions } from './postgres/write/writer.ts';
 import type { FileEvent } from './sqlite/base/files.ts';
 import { openSqliteReader } from './sqlite/read/reader.ts';
-import { inspectStore, repairStore, setStoreAside } from './sqlite/repair/repair.ts';
-import { restoreStore } from './sqlite/repair/restore.ts';
-import { openSqliteStandby, sqliteProcesses } from './sqlite/standby/standby.ts';
+import {
+  inspectStore,
+  type RepairOptions,
+  type RepairReport,
+  repairStore,
+  type SetAside,
+  setStoreAside,
+} from './sqlite/repair/repair.ts';
+import { type Restored, type RestoreOptions, restoreStore } from './sqlite/repair/restore.ts';
+import { openSqliteStandby, type SqliteStandbyOptions, sqliteProcesses } from './sqlite/standby/standby.ts';
 import { openSqliteWriter, type SqliteWriterOptions } from './sqlite/write/writer.ts';
 import type { StoreInspection, StoreProcess, StoreProcesses, StoreStandby } from './standby/standby.ts';
 
@@ -28,9 +35,6 @@ interface AskedToStop {
   /** Called once, when a process asks the writer to stop. The writer of an embedded store receives SIGTERM instead. */
   readonly asked?: () => void;
 }
-
-/** Options of a function that opens a directory, without the directory. */
-type OptionsOf<Open extends (options: never) => unknown> = Omit<Parameters<Open>[0], 'folder'>;
 
 /** Parses a store URL. Throws an `OperatorError` that states the expected form. */
 export function parseStoreUrl(url: string): StorePlace {
@@ -81,7 +85,7 @@ export async function openStoreWriter(
 /** Opens the store at a URL as a standby of its writer; see `openSqliteStandby` and `openPostgresStandby`. */
 export async function openStoreStandby(
   url: string,
-  options: OptionsOf<typeof openSqliteStandby> & AskedToStop,
+  options: Omit<SqliteStandbyOptions, 'folder'> & AskedToStop,
 ): Promise<StoreStandby> {
   const { asked, ...others } = options;
   const place = parseStoreUrl(url);
@@ -135,17 +139,17 @@ export async function inspect(url: string): Promise<StoreInspection> {
  * Moves the files of the store at a URL to another directory, so that the next writer begins a new epoch; see
  * `setStoreAside`. Throws `OperatorError` for a PostgreSQL store.
  */
-export function setAside(url: string, at: Date): ReturnType<typeof setStoreAside> {
+export function setAside(url: string, at: Date): SetAside | null {
   return setStoreAside(embeddedFolder(url, 'use another schema in the URL to begin a new epoch'), at);
 }
 
 /** Restores the store at a URL from a directory; see `restoreStore`. Throws `OperatorError` for a PostgreSQL store. */
-export function restore(url: string, options: OptionsOf<typeof restoreStore>): ReturnType<typeof restoreStore> {
+export function restore(url: string, options: Omit<RestoreOptions, 'folder'>): Promise<Restored> {
   return restoreStore({ ...options, folder: embeddedFolder(url, 'restore the database with PostgreSQL tools') });
 }
 
 /** Repairs the store at a URL; see `repairStore`. Throws `OperatorError` for a PostgreSQL store. */
-export function repair(url: string, options: OptionsOf<typeof repairStore>): ReturnType<typeof repairStore> {
+export function repair(url: string, options: Omit<RepairOptions, 'folder'>): AsyncGenerator<RepairReport> {
   return repairStore({ ...options, folder: embeddedFolder(url, 'restore the database with PostgreSQL tools') });
 }
 

@@ -6,7 +6,7 @@ import type { TargetKind } from '../contract/vocabulary.ts';
  */
 
 /** Parts of a label's `uri`; `joinUri` restores the exact text. */
-type UriParts =
+export type UriParts =
   | { readonly kind: 'account'; readonly did: string }
   | { readonly kind: 'record'; readonly did: string; readonly collection: string; readonly rkey: string }
   /** An AT-URI whose path is not `collection/rkey`; `rest` is the text after the DID. */

@@ -16,7 +16,7 @@ import {
 import type { Queries } from '../base/session.ts';
 
 /** Runs work in a transaction. */
-type Run = <T>(work: (queries: Queries) => Promise<T>) => Promise<T>;
+export type Run = <T>(work: (queries: Queries) => Promise<T>) => Promise<T>;
 
 /** Creates the methods of the port that read labelers, their keys and their definitions. */
 export function labelerReads(read: Run) {

@@ -8,9 +8,7 @@ import type { Purge } from '../../removals.ts';
 import { bounded, type DailyBytes, type DirectoryPosition, rosterLimits } from '../../roster.ts';
 import { type Interval, micros } from '../../time.ts';
 import type { Queries } from '../base/session.ts';
-import { labelerChanges } from './labelers.ts';
-
-type Run = Parameters<typeof labelerChanges>[0];
+import { labelerChanges, type Run } from './labelers.ts';
 
 /** Creates the methods of the port that read the state of the instrument, for the writer and its standby. */
 export function instrumentReads(read: Run) {

@@ -11,10 +11,15 @@ import { codeOf } from '../base/sqlstates.ts';
 import { HotAccounts, NamedValues } from '../count/counters.ts';
 import { readIdentities } from '../read/queries.ts';
 import { partitionOf } from '../schema/migrate.ts';
-
-import { addCounts, insertRows, putRefusedRows, rowsOf, SourceNumbers, WaitingBatches } from './commit.ts';
-
-type Prepared = ReturnType<WaitingBatches['take']>[number];
+import {
+  addCounts,
+  insertRows,
+  type Prepared,
+  putRefusedRows,
+  rowsOf,
+  SourceNumbers,
+  WaitingBatches,
+} from './commit.ts';
 
 /** Cached data of the day to which rows are added. */
 interface OpenDay {

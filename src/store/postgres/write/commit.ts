@@ -22,7 +22,7 @@ interface Waiting {
 }
 
 /** New rows of a batch with their stamps, which are correct if every earlier batch is committed. */
-interface Prepared extends ReturnType<typeof sortOut> {
+export interface Prepared extends ReturnType<typeof sortOut> {
   readonly batch: Batch;
   /** Stamp of the first row; the next free stamp if there is no row. */
   readonly first: Micros;

@@ -201,7 +201,7 @@ interface Present {
 }
 
 /** Handle of this process's presence file. The modification time of the file is the heartbeat. */
-interface Presence {
+export interface Presence {
   /** Writes a new state to the file. */
   become(state: PresenceState): void;
   /** Ends the heartbeat and removes the file, unless another process has replaced it. */
@@ -327,7 +327,7 @@ export function isRunning(recorded: ProcessIdentity): boolean {
  * Checks that no other process has become the writer. Each process that opens the store for writing sets a token in the
  * state file.
  */
-interface Fence {
+export interface Fence {
   /** Throws `fenced` if another process has set a token since this writer set its token. */
   assertWriter(): void;
   /** Checks the token, then runs a change to the state file, in one transaction. */

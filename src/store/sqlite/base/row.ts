@@ -2,10 +2,8 @@ import { decodeBase32, encodeBase32, exactMillis, packCid, unpackCid } from '../
 import { StoreError } from '../../errors.ts';
 import { identityText, type ReceivedLabel, type SignatureVerdict, signatureVerdicts } from '../../label.ts';
 import type { NewObservation, Observation } from '../../port.ts';
-import { joinUri, splitUri } from '../../subject.ts';
+import { joinUri, splitUri, type UriParts } from '../../subject.ts';
 import { micros } from '../../time.ts';
-
-type UriParts = Parameters<typeof joinUri>[0];
 
 /** Tables in which a day stores each distinct labeler, value and collection name once. */
 export type NameTable = 'source' | 'val' | 'collection';

@@ -1,7 +1,16 @@
 import { StoreError } from '../../errors.ts';
 import type { Sqlite } from '../base/connection.ts';
 import { type DayFile, rowColumns } from '../schema/day-schema.ts';
-import { altered, type Cell, CheckedGroups, Checksum, groupPartsOf, sumOf, sumsOfDay } from './group-sums.ts';
+import {
+  altered,
+  type Cell,
+  CheckedGroups,
+  Checksum,
+  type GroupPart,
+  groupPartsOf,
+  sumOf,
+  sumsOfDay,
+} from './group-sums.ts';
 
 type Entry = readonly [subject: Key[0], id: number, index: number, rows: number, sum: Buffer, edge: Buffer];
 
@@ -126,8 +135,8 @@ export class CheckedBlocks {
 }
 
 /** A part of a sealed day that does not match its checksums. */
-interface ChecksumProblem {
-  readonly part: BlockPart | Parameters<CheckedGroups['range']>[0];
+export interface ChecksumProblem {
+  readonly part: BlockPart | GroupPart;
   readonly problem: string;
 }
 

@@ -106,7 +106,7 @@ const groupSql = {
 } as const;
 
 /** A part of a sealed day that is verified by groups. */
-type GroupPart = keyof typeof groupSql;
+export type GroupPart = keyof typeof groupSql;
 
 /** All parts that are verified by groups. */
 const groupParts = Object.keys(groupSql) as GroupPart[];

@@ -12,7 +12,7 @@ import { metaNames, rowColumns } from '../schema/day-schema.ts';
 import type { StateChanges } from '../state/state.ts';
 
 /** Content of the state file. Positions and refused rows are excluded, because the newest day contains them. */
-type StateContent = Omit<StoreContent, 'positions' | 'refusedRows'>;
+export type StateContent = Omit<StoreContent, 'positions' | 'refusedRows'>;
 
 /** Writes the content of a new state file, in the caller's transaction. */
 export function writeState(db: Sqlite, state: StateChanges, content: StateContent): void {

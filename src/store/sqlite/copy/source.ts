@@ -19,9 +19,7 @@ import { DayReader } from '../day/day-reader.ts';
 import { assertStateBegun, assertStateFile } from '../read/lost-tail.ts';
 import { stateMigrations } from '../schema/state-schema.ts';
 import { stateQueries } from '../state/state.ts';
-import { dayRows, readDayCounts, type writeState } from './content.ts';
-
-type StateContent = Parameters<typeof writeState>[2];
+import { dayRows, readDayCounts, type StateContent } from './content.ts';
 
 const cacheBytes = 4 * 1024 * 1024;
 /**

@@ -9,7 +9,7 @@ import { packedRowSql } from '../hot/hot-counts.ts';
 import { type DayFile, rowColumns, targetSql, targetSqlOf } from '../schema/day-schema.ts';
 
 /** Range of an account's rows: `start <= id < end`, at most `limit` rows. */
-interface RowRange {
+export interface RowRange {
   readonly key: SubjectKey;
   readonly start: number;
   readonly end: number;
@@ -17,7 +17,7 @@ interface RowRange {
 }
 
 /** Rows and fields that a read of an account selects; see `AccountQuery`. */
-type RowChoice = Pick<AccountQuery, 'order' | 'filter' | 'withoutBytes'>;
+export type RowChoice = Pick<AccountQuery, 'order' | 'filter' | 'withoutBytes'>;
 
 /**
  * Reads an account's rows of one day. In a file with checksums, reads block by block and verifies each block before

@@ -25,7 +25,7 @@ import {
   subjectDid,
   unpackStamps,
 } from '../base/row.ts';
-import { checkDay } from '../blocks/blocks.ts';
+import { type ChecksumProblem, checkDay } from '../blocks/blocks.ts';
 import { CheckedGroups } from '../blocks/group-sums.ts';
 import { type CountedDay, StoredCounts } from '../hot/hot-counts.ts';
 import { StoredLabelerCounters } from '../labeler/stored-counters.ts';
@@ -40,7 +40,7 @@ import {
   sealedDayMigrations,
 } from '../schema/day-schema.ts';
 import { mayHold, subjectsSql } from '../schema/subject-filter.ts';
-import { AccountRows, Names } from './account-rows.ts';
+import { AccountRows, Names, type RowChoice, type RowRange } from './account-rows.ts';
 
 /** Size of the page cache of one day's file, in bytes. The operating system caches further pages. */
 const cacheBytes = 2 * 1024 * 1024;
@@ -102,7 +102,7 @@ export class DayReader implements CountedDay {
   }
 
   /** Yields the parts of the file that do not match their checksums; yields nothing for a file without checksums. */
-  *checksumProblems(): ReturnType<typeof checkDay> {
+  *checksumProblems(): Generator<ChecksumProblem> {
     if (this.isChecked) yield* checkDay(this.#file, this.day);
   }
 
@@ -149,7 +149,7 @@ export class DayReader implements CountedDay {
   }
 
   /** Returns an account's rows with `start <= id < end` that match the filter, in the requested order. */
-  account(...[range, choice]: Parameters<AccountRows['rows']>): Observation[] {
+  account(range: RowRange, choice: RowChoice): Observation[] {
     if (!this.mayHold(range.key)) return [];
     const rows = this.#rows.rows(range, choice);
     const did = subjectDid(range.key);
@@ -349,7 +349,7 @@ function inodeOf(path: string): number | null {
 }
 
 /** Receives one count: labeler, time bucket, number of applications and number of removals. */
-type AddCount = (labeler: string, bucket: number, applied: number, removed: number) => void;
+export type AddCount = (labeler: string, bucket: number, applied: number, removed: number) => void;
 
 /**
  * Opens a sealed day with a page cache of the given size in bytes. Throws `damaged` if a pragma does not have the

@@ -22,7 +22,7 @@ const cacheBytes = 32 * 1024 * 1024;
 const commitOverhead = 3 * 1024 * 1024;
 
 /** Options for the day writer. */
-interface DayWriterOptions {
+export interface DayWriterOptions {
   readonly maxLogBytes: number;
   readonly durable: boolean;
   readonly faults: Faults | undefined;
@@ -240,7 +240,7 @@ function endWriter(db: Sqlite): (commit: Commit) => void {
 }
 
 /** Content of one commit to a day's file. */
-interface Commit {
+export interface Commit {
   readonly rows: readonly { readonly observation: NewObservation; readonly at: number; readonly identity: Buffer }[];
   readonly refusals: ReadonlyMap<string, { source: string; reason: RefusalReason; count: number }>;
   readonly positions: Batch['positions'];
@@ -252,7 +252,7 @@ interface Commit {
 }
 
 /** Data that a new day's file takes over from the previous day. */
-interface Carried {
+export interface Carried {
   readonly generation: string;
   readonly positions: readonly Position[];
   readonly refusedRows: readonly RefusedRows[];

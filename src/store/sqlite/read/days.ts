@@ -17,11 +17,9 @@ import { day as dayLength, dayName, dayOf, dayStart, hour, type Interval, micros
 import { isAbsent } from '../base/connection.ts';
 import { type DayForm, dayPath, type StorePaths } from '../base/files.ts';
 import { subjectKey } from '../base/row.ts';
-import { DayReader } from '../day/day-reader.ts';
+import { type AddCount, DayReader } from '../day/day-reader.ts';
 import type { Catalog } from '../state/state.ts';
 import { remedy } from './lost-tail.ts';
-
-type AddCount = Parameters<DayReader['edge']>[2];
 
 /**
  * Maximum number of attempts to open a listed file. The day may be sealed or dropped after the list was read from the

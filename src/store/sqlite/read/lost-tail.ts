@@ -169,7 +169,7 @@ function refuse(paths: StorePaths, why: string): void {
  * - `foreign`: a database of another application;
  * - `unreadable`: a file that is not a database, a damaged database, or a database with rows but no generation.
  */
-type DayContent =
+export type DayContent =
   | { readonly kind: 'day'; readonly generation: string }
   | { readonly kind: 'unfinished' | 'foreign' }
   | { readonly kind: 'unreadable'; readonly why: string };

@@ -40,7 +40,7 @@ import { recoverDays } from '../upkeep/maintenance.ts';
 import { hasChecksums, replaceDay } from '../upkeep/replace-day.ts';
 
 /** Result of repairing a day. */
-interface RepairReport {
+export interface RepairReport {
   /** Report of the day after the repair. It lists the problems that the repair could not correct. */
   readonly day: DayReport;
   /** Problems that were repaired. */
@@ -48,7 +48,7 @@ interface RepairReport {
 }
 
 /** Options for repairing a store. */
-interface RepairOptions {
+export interface RepairOptions {
   readonly folder: string;
   readonly onFile?: OnFile;
   readonly faults?: Faults;
@@ -212,7 +212,7 @@ function sizeOf(folder: string): number {
 }
 
 /** Result of moving a store aside: the moved files and their new directory. */
-interface SetAside {
+export interface SetAside {
   readonly directory: string;
   /** Names of the moved files; day files have the prefix `days/`. */
   readonly moved: readonly string[];

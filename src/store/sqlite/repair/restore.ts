@@ -48,7 +48,7 @@ import { openSqliteWriter } from '../write/writer.ts';
 const originName = 'origin';
 
 /** Result of a restore. Lists no day and no gap if the call only completed an interrupted restore. */
-interface Restored {
+export interface Restored {
   readonly days: readonly DayReport[];
   /**
    * Days that the backup's state file lists, but whose files are missing in the backup. Each day is recorded as a
@@ -63,7 +63,7 @@ interface Restored {
 }
 
 /** Options for a restore. */
-interface RestoreOptions {
+export interface RestoreOptions {
   readonly from: string;
   readonly folder: string;
   /** Current time of the acceptance clock, in microseconds. */

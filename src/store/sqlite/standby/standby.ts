@@ -11,6 +11,7 @@ import { openReadonly, type Sqlite, storeError } from '../base/connection.ts';
 import {
   announce,
   isRunning,
+  type Presence,
   readPresent,
   type StorePaths,
   storePaths,
@@ -26,7 +27,7 @@ import { openSqliteWriter, type SqliteWriterOptions } from '../write/writer.ts';
 const cacheBytes = 1024 * 1024;
 
 /** Options for a standby: the options of a writer, with a clock instead of the current time. */
-interface SqliteStandbyOptions extends Omit<SqliteWriterOptions, 'at' | 'known'> {
+export interface SqliteStandbyOptions extends Omit<SqliteWriterOptions, 'at' | 'known'> {
   readonly clock: () => SqliteWriterOptions['at'];
   /** Sends a signal to a process; absent for `process.kill`. Tests replace it. */
   readonly signal?: (pid: number, signal: 'SIGKILL') => void;
@@ -89,7 +90,7 @@ class FollowedStore {
 interface Parts {
   readonly reading: FollowedStore;
   readonly reader: StoreReader;
-  readonly presence: ReturnType<typeof announce>;
+  readonly presence: Presence;
   readonly release: () => void;
 }
 

@@ -72,7 +72,7 @@ function purgeChanges(db: Sqlite, recordGap: (gap: StoredGap) => void) {
 }
 
 /** Progress of the removal of rows about spaces, as a row of the table. */
-interface SpaceRow {
+export interface SpaceRow {
   /** First day that the removal has not completed. Some later days may already be completed. */
   readonly nextDay: number;
   /** Day that the removal is changing, or was changing when the writer ended; otherwise null. */

@@ -32,7 +32,7 @@ export interface Catalog {
 }
 
 /** A requested purge as a row of the table. */
-interface PurgeRow {
+export interface PurgeRow {
   readonly source: string;
   readonly requestedAt: Micros;
   readonly completedAt: Micros | null;

@@ -15,12 +15,10 @@ import {
   removeDatabase,
   type StorePaths,
 } from '../base/files.ts';
-import { dayContent, recordLostTails, remedy } from '../read/lost-tail.ts';
+import { type DayContent, dayContent, recordLostTails, remedy } from '../read/lost-tail.ts';
 import { rowColumns } from '../schema/day-schema.ts';
 import type { StateChanges } from '../state/state.ts';
-import { hasChecksums, replaceDay, writeInThread } from './replace-day.ts';
-
-type ReplaceOptions = Parameters<typeof replaceDay>[0];
+import { hasChecksums, type ReplaceOptions, replaceDay, writeInThread } from './replace-day.ts';
 
 /** State and options for adding checksums to a sealed day. */
 interface Replacing extends ReplaceOptions {
@@ -131,7 +129,7 @@ interface DayFile {
   readonly day: number;
   readonly form: DayForm;
   readonly path: string;
-  readonly content: ReturnType<typeof dayContent>;
+  readonly content: DayContent;
 }
 
 /**

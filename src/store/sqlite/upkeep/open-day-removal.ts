@@ -176,7 +176,7 @@ const rowsAtOnce = 500;
 const maxCommitBytes = rowsAtOnce * 6 * (pageBytes + 24) + 3 * 1024 * 1024;
 
 /** Options for the writer of an open day that also apply to the removal of its rows. */
-interface OpenDayOptions {
+export interface OpenDayOptions {
   readonly maxLogBytes: number;
   readonly durable: boolean;
   readonly faults: Faults | undefined;

@@ -6,14 +6,11 @@ import { StoreError } from '../../errors.ts';
 import { dayName } from '../../time.ts';
 import { storeError, syncFolder } from '../base/connection.ts';
 import { dayPath, growingPath, type OnFile, removeDatabase, type StorePaths } from '../base/files.ts';
-import type { StateChanges } from '../state/state.ts';
-import { OpenDayPurge, OpenDaySpaces } from './open-day-removal.ts';
+import type { SpaceRow } from '../state/removal-state.ts';
+import type { PurgeRow, StateChanges } from '../state/state.ts';
+import { type OpenDayOptions, OpenDayPurge, OpenDaySpaces } from './open-day-removal.ts';
 import { writeInThread } from './replace-day.ts';
 import { purgedRows, sealedDayNames } from './seal-day.ts';
-
-type PurgeRow = ReturnType<StateChanges['purgeRows']>[number];
-type SpaceRow = NonNullable<ReturnType<StateChanges['spaceRow']>>;
-type OpenDayOptions = ConstructorParameters<typeof OpenDaySpaces>[2];
 
 /**
  * Processes the next day of the oldest request, or of the removal of rows about spaces if no request is pending.

@@ -9,7 +9,7 @@ import { dayPath, growingPath, type OnFile, removeDatabase, type StorePaths } fr
 import { checkedFrom } from '../schema/day-schema.ts';
 
 /** Options for replacing a sealed day. */
-interface Replacing {
+export interface ReplaceOptions {
   readonly paths: StorePaths;
   readonly faults: Faults | undefined;
   readonly onFile: OnFile;
@@ -21,7 +21,7 @@ interface Replacing {
  * place.
  */
 export async function replaceDay(
-  { paths, faults, onFile, signal }: Replacing,
+  { paths, faults, onFile, signal }: ReplaceOptions,
   day: number,
   kind: 'check' | 'repair',
 ): Promise<void> {
@@ -65,7 +65,7 @@ interface DayFiles {
 }
 
 /** Task of the worker thread, which writes a sealed day into `growing`. */
-type DayTask = DayFiles &
+export type DayTask = DayFiles &
   (
     | {
         /**

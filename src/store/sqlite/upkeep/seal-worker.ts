@@ -1,10 +1,8 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { StoreError } from '../../errors.ts';
 import { storeError } from '../base/connection.ts';
-import type { writeInThread } from './replace-day.ts';
+import type { DayTask } from './replace-day.ts';
 import { purgeSealedDay, rebuildDay, sealDay, writeWithoutSpaceRows } from './seal-day.ts';
-
-type DayTask = Parameters<typeof writeInThread>[0];
 
 /** Entry point of the worker thread: writes one sealed day and posts the result as a message. */
 if (parentPort) {

@@ -13,6 +13,7 @@ import {
   beginWriting,
   type DayForm,
   dayPath,
+  type Fence,
   type OnFile,
   type StorePaths,
   silent,
@@ -20,7 +21,7 @@ import {
   takeWriterLock,
 } from '../base/files.ts';
 import { DayReader } from '../day/day-reader.ts';
-import { DayWriter } from '../day/day-writer.ts';
+import { type Carried, type Commit, DayWriter, type DayWriterOptions } from '../day/day-writer.ts';
 import { assertSound, assertStateBegun, assertStateFile } from '../read/lost-tail.ts';
 import { openSqliteReader } from '../read/reader.ts';
 import { stateMigrations } from '../schema/state-schema.ts';
@@ -142,7 +143,7 @@ interface Parts {
   readonly reader: ReturnType<typeof openSqliteReader>;
   readonly acceptance: Acceptance;
   readonly state: StateChanges;
-  readonly fence: ReturnType<typeof beginWriting>;
+  readonly fence: Fence;
 }
 
 function writerOf({ folder, reader, acceptance, state, fence }: Parts, ends: Ends): SqliteWriter {
@@ -216,11 +217,8 @@ function stateChangesOf(change: <T>(work: () => T) => Promise<Awaited<T>>, state
   } satisfies Partial<StoreWriter>;
 }
 
-type WriterParameters = ConstructorParameters<typeof DayWriter>;
-type DayOptions = WriterParameters[4];
-
 /** State and options for accepting batches. */
-interface AcceptanceOptions extends DayOptions {
+interface AcceptanceOptions extends DayWriterOptions {
   readonly paths: StorePaths;
   readonly state: StateChanges;
   /** Identities that a standby has already read; absent if there is no standby. */
@@ -265,7 +263,7 @@ class Acceptance {
     const { fresh, duplicates } = sortOut(batch, this.#known);
     const first = firstStamp(batch.at, this.#last, fresh.length);
     const rows = fresh.map(({ observation, identity }, i) => ({ observation, identity, at: first + i }));
-    const commit: Parameters<DayWriter['commit']>[0] = {
+    const commit: Commit = {
       rows,
       refusals: refusalsOf(batch, duplicates),
       positions: batch.positions,
@@ -320,7 +318,7 @@ class Acceptance {
       );
     }
     const generation = state.epoch().generationId;
-    const carried: WriterParameters[2] = this.#newest((reader) => ({
+    const carried: Carried = this.#newest((reader) => ({
       positions: reader.positions(),
       refusedRows: reader.refusedRows(),
       last: reader.ends().last,

@@ -1,9 +1,9 @@
 import { canonicalDid, isDid } from '../../contract/identifiers.ts';
 import { isHandle } from '../../network/identity/did-document.ts';
-import type { resolveHandle } from '../../network/identity/identity.ts';
+import type { HandleResolution } from '../../network/identity/identity.ts';
 
 /** Resolves a handle to its DID. */
-export type FindHandle = (handle: string, signal: AbortSignal) => Promise<Awaited<ReturnType<typeof resolveHandle>>>;
+export type FindHandle = (handle: string, signal: AbortSignal) => Promise<HandleResolution>;
 
 /** Maximum length of parsed text, in characters: enough for the AT-URI of a record and some invisible characters. */
 const maxTextLength = 2048;

@@ -1,6 +1,6 @@
 import type { AccountErrorCode } from '../../../contract/errors.ts';
 import type { Origin } from '../../../contract/vocabulary.ts';
-import type { resolveHandle } from '../../../network/identity/identity.ts';
+import type { HandleResolution } from '../../../network/identity/identity.ts';
 import { formatsOf } from '../../../web/language/formats.ts';
 import type { Piece } from '../view/en.ts';
 
@@ -31,10 +31,7 @@ export type PageErrorCode = Extract<
 >;
 
 /** Reasons why a submitted name does not lead to an account. */
-export type NameProblem =
-  | Exclude<Awaited<ReturnType<typeof resolveHandle>>['kind'], 'resolved'>
-  | 'neither'
-  | 'did_only';
+export type NameProblem = Exclude<HandleResolution['kind'], 'resolved'> | 'neither' | 'did_only';
 
 const did = 'did:plc: and 24 of the letters a-z and digits 2-7, or did:web: and a host name';
 

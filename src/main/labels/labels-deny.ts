@@ -1,6 +1,7 @@
 import { formatMicros, formatTimestamp } from '../../contract/timestamp.ts';
 import {
   changeDenyFile,
+  type DenyEntry,
   DenyList,
   denyLimits,
   parseDenyOperand,
@@ -82,7 +83,7 @@ function list({ entries }: DenyList, print: (line: string) => void): void {
   for (const entry of entries) print(describe(entry));
 }
 
-function describe({ target, since, reason, purge }: DenyList['entries'][number]): string {
+function describe({ target, since, reason, purge }: DenyEntry): string {
   const removal = purge === null ? '' : `, removal of its rows requested ${purge}`;
   return `${targetText(target)} since ${since}${removal}${reason === null ? '' : `: ${oneLine(reason)}`}`;
 }

@@ -1,7 +1,13 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { formatTimestamp } from '../../contract/timestamp.ts';
 import { changeDenyFile, DenyList, requireDenyList } from '../../labels/operator/deny-file.ts';
-import { addCost, noCost, type ReportedSource, readSourcesReport } from '../../labels/publish/sources-report.ts';
+import {
+  addCost,
+  noCost,
+  type ReportedSource,
+  readSourcesReport,
+  type SourcesReport,
+} from '../../labels/publish/sources-report.ts';
 import { OperatorError, systemCode } from '../../ops/errors.ts';
 import type { Values } from '../../ops/setting.ts';
 import { StoreError } from '../../store/errors.ts';
@@ -288,7 +294,7 @@ const columns = [
   'standing',
 ];
 
-function table(report: NonNullable<Awaited<ReturnType<typeof readSourcesReport>>>, lines: readonly Line[]): string[] {
+function table(report: SourcesReport, lines: readonly Line[]): string[] {
   const { generatedAt, startedAt, sources: known, totals } = report;
   const total = lines.reduce((sum, { window }) => sum + window, 0);
   const all: Line = {

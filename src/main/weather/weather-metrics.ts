@@ -1,8 +1,6 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
-import { hostPlaces, type WeatherTelemetry } from '../../weather/stream/telemetry.ts';
+import { type HostPlace, hostPlaces, type WeatherTelemetry } from '../../weather/stream/telemetry.ts';
 import { type FrameOutcome, frameOutcomes } from '../../weather/window/track.ts';
-
-type HostPlace = (typeof hostPlaces)[number];
 
 /** Registers the metrics of the weather process. Their names and dimensions are bounded and contain no identity. */
 export function weatherMetrics(registry: Registry, clock: () => number = Date.now): WeatherTelemetry {

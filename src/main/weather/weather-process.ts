@@ -5,7 +5,7 @@ import type { Log } from '../../ops/log.ts';
 import type { Values } from '../../ops/setting.ts';
 import { isZstdDictionary } from '../../weather/stream/dictionary.ts';
 import type { WeatherTelemetry } from '../../weather/stream/telemetry.ts';
-import { createWeather } from '../../weather/weather.ts';
+import { createWeather, type Weather } from '../../weather/weather.ts';
 import { userAgentFor } from '../shared-settings.ts';
 import type { weatherSettings } from './weather-settings.ts';
 
@@ -14,7 +14,7 @@ export async function startWeather(
   values: Values<typeof weatherSettings>,
   log: Log,
   telemetry: WeatherTelemetry,
-): Promise<ReturnType<typeof createWeather>> {
+): Promise<Weather> {
   const weather = createWeather({
     settings: {
       jetstream: values.jetstream,

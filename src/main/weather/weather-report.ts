@@ -1,6 +1,4 @@
-import { hostPlaces, type WeatherTelemetry } from '../../weather/stream/telemetry.ts';
-
-type HostPlace = (typeof hostPlaces)[number];
+import { type HostPlace, hostPlaces, type WeatherTelemetry } from '../../weather/stream/telemetry.ts';
 
 /** State of one observed host in a report. */
 export interface HostReport {

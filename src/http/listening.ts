@@ -43,18 +43,10 @@ export async function listenWidely(
   refuses: (address: string) => boolean = () => false,
 ): Promise<Listening> {
   if (sockets <= 1) return listen(server, at);
-  // Sharing a port also allows another program of this user to share it, so first bind the port without sharing.
-  const probe = createServer();
-  const port = await bind(probe, at, 1, false);
-  await closed(probe);
-  const shared = { host: at.host, port };
   const backlog = Math.min(maxSocketBacklog, Math.ceil(maxBacklog / sockets));
-  try {
-    await bind(server, shared, backlog, true);
-  } catch (error) {
-    if (cannotShare.has(systemCode(error) ?? '')) return listen(server, shared);
-    throw error;
-  }
+  const bound = await bindShared(server, at, backlog);
+  if (!bound.isShared) return listen(server, bound);
+  const shared = { host: at.host, port: bound.port };
   const others = await Promise.all(
     Array.from({ length: sockets - 1 }, async () => {
       const other = createServer(
@@ -69,11 +61,40 @@ export async function listenWidely(
     }),
   );
   return {
-    port,
+    port: shared.port,
     async close() {
       await Promise.all(others.flat().map(closed));
     },
   };
+}
+
+/** Maximum number of free ports that are tried. */
+const maxPorts = 8;
+
+/**
+ * Binds a server to a port that further sockets may share. `isShared` is false, and the server not bound, if the platform
+ * does not support that. Rejects if the port is in use or not permitted.
+ */
+async function bindShared(
+  server: Server,
+  at: ListenAt,
+  backlog: number,
+): Promise<ListenAt & { readonly isShared: boolean }> {
+  for (let ports = 1; ; ports += 1) {
+    // Sharing a port also allows another program of this user to share it, so first bind the port without sharing.
+    const probe = createServer();
+    const port = await bind(probe, at, 1, false);
+    await closed(probe);
+    try {
+      await bind(server, { host: at.host, port }, backlog, true);
+      return { host: at.host, port, isShared: true };
+    } catch (error) {
+      const code = systemCode(error) ?? '';
+      if (cannotShare.has(code)) return { host: at.host, port, isShared: false };
+      // Another program, or an outgoing connection, can take a free port before the server binds it.
+      if (at.port !== 0 || code !== 'EADDRINUSE' || ports === maxPorts) throw error;
+    }
+  }
 }
 
 /** Block list that calls `refuses` for each peer. Node consults it before it creates a socket. */

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer as createHttp } from 'node:http';
-import { connect, createServer, type Socket } from 'node:net';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
 import { listenWidely } from '../../src/http/listening.ts';
 
@@ -75,6 +75,23 @@ it('the listening sockets of a server do not share their port with another serve
   await expect(listenWidely(createServer(), { ...at, port }, 4)).rejects.toMatchObject({
     code: 'EADDRINUSE',
   });
+});
+
+it('a server on a free port takes another one if a program takes its port before the server binds it', async () => {
+  const [server, other] = [createServer(), createServer()];
+  const { listen } = server;
+  // The other program takes the free port that the server has just found.
+  server.listen = (...args: unknown[]) => {
+    server.listen = listen;
+    const [{ port }] = args as [{ port: number }];
+    other.listen({ ...at, port }, () => Reflect.apply(listen, server, args));
+    return server;
+  };
+  onTestFinished(() => void other.close());
+  const { port } = await listening(server, 4);
+  const { port: taken } = other.address() as AddressInfo;
+  expect(taken).toBeGreaterThan(0);
+  expect(port).not.toBe(taken);
 });
 
 it('a server responds on each of its sockets, and closes all of them', async () => {

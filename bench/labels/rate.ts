@@ -22,6 +22,7 @@ import { startPostgres } from '../../harness/postgres/server.ts';
 import { until } from '../../harness/process/until.ts';
 import { createSim, type SimAddresses } from '../../sim/index.ts';
 import { accountOf } from '../../sim/labelers/truth.ts';
+import { readDescriptors } from '../../src/http/listening.ts';
 import { openStoreReader } from '../../src/store/open.ts';
 import { micros } from '../../src/store/time.ts';
 import { processTree } from '../process-tree.ts';
@@ -67,6 +68,12 @@ interface Instrument {
 
 const folder = mkdtempSync(join(tmpdir(), 'almanac-labels-rate-'));
 const kinds = values.stores.split(',');
+// The simulated labelers have one socket that listens and one connection from each instrument.
+const neededFiles = sources * (kinds.length + 1) + 1_000;
+const { limit = neededFiles } = readDescriptors() ?? {};
+if (limit < neededFiles) {
+  throw new Error(`needs ${neededFiles} open files, not ${limit}: raise the limit (ulimit -n), or use one of --stores`);
+}
 const server = kinds.includes('postgres') ? await startPostgres({ durable: true }) : null;
 /** Rate of each labeler in labels per second, by the labeler's index. */
 const rates: number[] = [];

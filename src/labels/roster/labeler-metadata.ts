@@ -6,7 +6,8 @@ import { type IdentityResolver, resolveHandle } from '../../network/identity/ide
 import { errorFields, type Log } from '../../ops/log.ts';
 import { StoreError } from '../../store/errors.ts';
 import type { Definitions } from '../../store/roster.ts';
-import type { GroupedCommits, ShareKey } from '../shares/fair-queue.ts';
+import type { ShareKey } from '../shares/fair-queue.ts';
+import type { GroupedCommits } from '../shares/grouped-commits.ts';
 import type { SourcePart } from '../shares/telemetry.ts';
 import { isPrivileged, priorityOf } from '../state/reading-state.ts';
 import { type KnownLabeler, priorityInput } from './known-labeler.ts';

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { StoreError } from '../../store/errors.ts';
 import { wait } from '../clock/clock.ts';
-import { GroupedCommits } from './fair-queue.ts';
+import { GroupedCommits } from './grouped-commits.ts';
 
 let stop: AbortController;
 let commits: number[][];

@@ -1,8 +1,9 @@
+import { getEventListeners } from 'node:events';
 import { describe, expect, test } from 'vitest';
 import type { Log } from '../../ops/log.ts';
 import { StoreError } from '../../store/errors.ts';
 import { hour, micros, minute, second } from '../../store/time.ts';
-import { repeat, watchClock } from './clock.ts';
+import { repeat, stoppable, watchClock } from './clock.ts';
 
 const begun = 1_780_000_000 * second;
 
@@ -145,5 +146,28 @@ test('a periodic task that fails with a permanent error of the store is reported
   expect(await failingWith(error)).toMatchObject({
     lines: [['error', 'a periodic task failed permanently']],
     failures: [error],
+  });
+});
+
+describe('stoppable work', () => {
+  test('ends when its owner aborts it, without an effect on the outer signal', () => {
+    const outer = new AbortController();
+    const work = stoppable(outer.signal);
+    expect(work.signal.aborted).toBe(false);
+    work.abort();
+    expect([work.signal.aborted, outer.signal.aborted]).toEqual([true, false]);
+  });
+
+  test('ends when the outer signal aborts, even if that happened before', () => {
+    const outer = new AbortController();
+    const before = stoppable(outer.signal);
+    outer.abort();
+    expect([before.signal.aborted, stoppable(outer.signal).signal.aborted]).toEqual([true, true]);
+  });
+
+  test('leaves no listener on the outer signal once it was aborted', () => {
+    const outer = new AbortController();
+    for (let i = 0; i < 100; i += 1) stoppable(outer.signal).abort();
+    expect(getEventListeners(outer.signal, 'abort')).toEqual([]);
   });
 });

@@ -95,6 +95,31 @@ export function wait(ms: number, signal: AbortSignal): Promise<void> {
   });
 }
 
+/** Work that its owner can abort, and that the abort of an outer signal aborts too. */
+export interface Stoppable {
+  readonly signal: AbortSignal;
+  /** Aborts the work. Must also be called once the work has ended, so that the outer signal no longer refers to it. */
+  readonly abort: () => void;
+}
+
+/** Reason of the aborts of `stoppable`. Without a reason, each abort would create an error with a stack trace. */
+const stopped = new Error('stopped');
+
+/**
+ * Creates the signal of work that ends at the latest when `outer` aborts. `AbortSignal.any` is not used, because each of
+ * its signals costs weak references that the garbage collector visits, and thousands of labelers have such signals.
+ */
+export function stoppable(outer: AbortSignal): Stoppable {
+  const own = new AbortController();
+  const abort = (): void => {
+    outer.removeEventListener('abort', abort);
+    own.abort(outer.aborted ? outer.reason : stopped);
+  };
+  if (outer.aborted) abort();
+  else outer.addEventListener('abort', abort);
+  return { signal: own.signal, abort };
+}
+
 /**
  * Runs `work` immediately, and again `ms` milliseconds after each run, until the signal aborts. Logs each failure, and
  * calls `fail` for a permanent failure of the store.

@@ -1,4 +1,5 @@
 import type { Micros } from '../../contract/timestamp.ts';
+import { stoppable } from '../clock/clock.ts';
 import { fillTarget, note, type ReaderPorts } from '../ingest/ports.ts';
 import type { Unread } from '../state/reading-events.ts';
 import { stateTimes } from '../state/reading-state.ts';
@@ -67,15 +68,11 @@ export async function untilReadable(
   const { pace, time } = ports;
   const waiting = pace.ready(source.did, signal);
   if (waiting === null) return;
-  const ready = new AbortController();
-  const state = { isReady: false };
-  const done = waiting.then(() => {
-    state.isReady = true;
-    ready.abort();
-  });
-  while (!state.isReady && !signal.aborted) {
-    await Promise.race([done, time.wait(stateTimes.delayLimit / 1_000, AbortSignal.any([signal, ready.signal]))]);
-    if (state.isReady || signal.aborted) break;
+  const unready = stoppable(signal);
+  const done = waiting.finally(unready.abort);
+  while (!unready.signal.aborted) {
+    await Promise.race([done, time.wait(stateTimes.delayLimit / 1_000, unready.signal)]);
+    if (unready.signal.aborted) break;
     await note(source, ports.gaps, { kind: 'throttled', now: time.clock(), epoch: time.epoch });
   }
   await done;

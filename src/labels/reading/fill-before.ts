@@ -3,6 +3,7 @@ import type { ByteAccount } from '../../input/decoded-bytes.ts';
 import { decodedCost } from '../../input/limits.ts';
 import { createBackoff } from '../../network/websocket/backoff.ts';
 import { ConnectError } from '../../network/websocket/websocket.ts';
+import { stoppable } from '../clock/clock.ts';
 import type { SourceIntake } from '../ingest/intake.ts';
 import { fillTarget, type LabelQuery, note, type ReaderTime, type ReadingPorts } from '../ingest/ports.ts';
 import { type SampledPage, searchCursor } from '../poll/cursor-search.ts';
@@ -115,15 +116,14 @@ export async function findStreamStart(
   signal: AbortSignal,
 ): Promise<number | null> {
   const samples = new Map<number, Sample>();
-  const over = new AbortController();
-  const within = AbortSignal.any([signal, over.signal]);
-  void ports.time.wait(maxQuietPeriods * ports.time.timings.resumeMs, within).then(() => over.abort());
+  const search = stoppable(signal);
+  void ports.time.wait(maxQuietPeriods * ports.time.timings.resumeMs, search.signal).then(search.abort);
   const memory = ports.query.memory.decoded.open();
   let held = 0;
   const read = async (cursor: number): Promise<SampledPage> => {
-    const taken = samples.get(cursor) ?? (await sample(source, cursor, { ...ports, held: memory }, within));
+    const taken = samples.get(cursor) ?? (await sample(source, cursor, { ...ports, held: memory }, search.signal));
     if (!samples.has(cursor)) held += taken.bytes;
-    if (!signal.aborted && (over.signal.aborted || held > maxHeldBytes)) throw new SearchTooLong();
+    if (!signal.aborted && (search.signal.aborted || held > maxHeldBytes)) throw new SearchTooLong();
     samples.set(cursor, taken);
     return { authored: taken.labels.map(authoredOf), cursor: taken.newest };
   };
@@ -140,10 +140,10 @@ export async function findStreamStart(
   } catch (error) {
     if (error instanceof ConnectError || error instanceof SearchTooLong) return null;
     // The search exceeded its maximum duration.
-    if (over.signal.aborted && !signal.aborted) return null;
+    if (search.signal.aborted && !signal.aborted) return null;
     throw error;
   } finally {
-    over.abort();
+    search.abort();
     memory.release();
   }
 }
@@ -188,8 +188,8 @@ async function sample(
   const { timings, wait } = time;
   const openedAt = time.clock();
   const frames: Extract<LabelFrame, { kind: 'labels' }>[] = [];
-  const enough = new AbortController();
-  let quiet = new AbortController();
+  const reading = stoppable(signal);
+  let silence = stoppable(reading.signal);
   let [labels, bytes, count] = [0, 0, 0];
   let hasMemory = true;
   const socket = await query.openStream(
@@ -198,36 +198,36 @@ async function sample(
     {
       onFrame: (data) => {
         // Frames may arrive while the connection closes, and must not occupy more memory.
-        if (enough.signal.aborted) return;
+        if (reading.signal.aborted) return;
         const { fault, elements } = scanFrame(data);
         // Abandon the search if there is not enough memory, because other sources also wait for memory.
         hasMemory = fault !== null || held.tryTake(decodedCost(data.byteLength, elements));
-        if (!hasMemory) return enough.abort();
+        if (!hasMemory) return reading.abort();
         const frame: LabelFrame = fault === null ? decodeFrame(data) : { kind: 'malformed' };
         count += 1;
         bytes += data.byteLength;
         const full = bytes >= maxWaitingBytes || count >= maxFrames;
-        if (full || frame.kind === 'future_cursor') enough.abort();
+        if (full || frame.kind === 'future_cursor') reading.abort();
         // Ignore a frame without labels, so that a stream that sends only such frames counts as quiet.
         if (frame.kind !== 'labels') return;
         frames.push(frame);
         labels += frame.labels.length;
         const live = frame.labels.some((label) => (authoredOf(label) ?? 0) >= openedAt);
-        if (live || labels >= pageLimit) enough.abort();
-        quiet.abort();
+        if (live || labels >= pageLimit) reading.abort();
+        silence.abort();
       },
     },
     signal,
   );
-  void socket.closed.then(() => enough.abort());
-  const over = AbortSignal.any([signal, enough.signal]);
-  void wait(maxSampleQuietPeriods * timings.resumeMs, over).then(() => enough.abort());
-  while (!over.aborted) {
-    quiet = new AbortController();
-    const waiting = quiet;
-    await wait(timings.resumeMs, AbortSignal.any([over, quiet.signal]));
+  void socket.closed.then(reading.abort);
+  void wait(maxSampleQuietPeriods * timings.resumeMs, reading.signal).then(reading.abort);
+  while (!reading.signal.aborted) {
+    const waiting = stoppable(reading.signal);
+    silence = waiting;
+    await wait(timings.resumeMs, waiting.signal);
     if (!waiting.signal.aborted) break;
   }
+  reading.abort();
   socket.close();
   if (!hasMemory) throw new SearchTooLong();
   return { labels: frames.flatMap((frame) => frame.labels), newest: frames.at(-1)?.seq ?? null, bytes };

@@ -1,5 +1,6 @@
 import type { Micros } from '../../contract/timestamp.ts';
 import type { ByteAccount } from '../../input/decoded-bytes.ts';
+import { stoppable } from '../clock/clock.ts';
 import { DeliveryAccount, type RowsTaken, type SourceIntake } from '../ingest/intake.ts';
 import { type ReadingPorts, reservedMemory } from '../ingest/ports.ts';
 import { markOf, newRowsOf } from '../poll/last-row.ts';
@@ -45,7 +46,7 @@ export class FrameReader {
   #progress = false;
   readonly #alignment: Alignment;
   /** The current wait for silence, or null before the first one and after a new label. */
-  #silence: { readonly limitMs: number; readonly stop: AbortController; isOver: boolean } | null = null;
+  #silence: { readonly limitMs: number; readonly stop: () => void; isOver: boolean } | null = null;
   /** True while messages may have been taken from the queue and not stored yet. */
   #isReading = false;
   /** True if the pages can be read, and null until the labels from before the connection are filled in. */
@@ -174,17 +175,17 @@ export class FrameReader {
     const limitMs = settled ? timings.confirmMs : timings.resumeMs;
     if (this.#silence?.limitMs === limitMs) return;
     this.#endSilence();
-    const stop = new AbortController();
-    const silence = { limitMs, stop, isOver: false };
+    const { signal, abort } = stoppable(this.#signal);
+    const silence = { limitMs, stop: abort, isOver: false };
     this.#silence = silence;
-    void wait(limitMs, AbortSignal.any([this.#signal, stop.signal])).then(() => {
-      silence.isOver = !stop.signal.aborted;
+    void wait(limitMs, signal).then(() => {
+      silence.isOver = !signal.aborted;
       this.#wake?.();
     });
   }
 
   #endSilence(): void {
-    this.#silence?.stop.abort();
+    this.#silence?.stop();
     this.#silence = null;
   }
 

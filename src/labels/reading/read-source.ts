@@ -1,6 +1,7 @@
 import type { Micros } from '../../contract/timestamp.ts';
 import { type Backoff, createBackoff } from '../../network/websocket/backoff.ts';
 import { ConnectError, type GuardedSocket } from '../../network/websocket/websocket.ts';
+import { stoppable } from '../clock/clock.ts';
 import { createIntake, type SourceIntake } from '../ingest/intake.ts';
 import { note, type ReaderPorts, type ReaderTime, type ReadingPorts } from '../ingest/ports.ts';
 import { CapReached } from '../shares/daily-cap.ts';
@@ -23,13 +24,20 @@ const minWaitMs = 100;
  */
 export async function readSource(source: Source, ports: ReaderPorts, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
-    const full = new AbortController();
-    const intake = createIntake(source, ports, () => full.abort());
-    const reading = AbortSignal.any([signal, full.signal]);
-    await readByTransports(source, intake, ports, reading).catch((error: unknown) => {
-      if (!(error instanceof CapReached)) throw error;
+    const reading = stoppable(signal);
+    let isFull = false;
+    const intake = createIntake(source, ports, () => {
+      isFull = true;
+      reading.abort();
     });
-    if (full.signal.aborted && !signal.aborted) await pauseUntilNextDay(source, ports, signal);
+    try {
+      await readByTransports(source, intake, ports, reading.signal);
+    } catch (error) {
+      if (!(error instanceof CapReached)) throw error;
+    } finally {
+      reading.abort();
+    }
+    if (isFull && !signal.aborted) await pauseUntilNextDay(source, ports, signal);
   }
 }
 
@@ -201,8 +209,7 @@ export async function streamSession(
     // The caller polls the labeler without an open connection, and requests a stream again later.
     return { kind: 'fault', fault: null, why: 'host_full', retryAfterMs: null };
   }
-  const stop = new AbortController();
-  const signal = AbortSignal.any([outer, stop.signal]);
+  const { signal, abort: stop } = stoppable(outer);
   source.apply({ kind: 'stream_opening' });
   const session = new FrameReader(source, intake, ports, signal);
   try {
@@ -220,7 +227,7 @@ export async function streamSession(
     closeAfter(filling, session);
     const holes = new HoleCloser(source, intake, ports, { filled: filling, end: () => session.close(), signal });
     const outcome = await session.run({ filled: filling, openedAt, resume: () => socket.resume(), holes });
-    stop.abort();
+    stop();
     socket.close();
     const { reset, fault, replayFrom } = await filling;
     if (reset || (await holes.ended()) === 'reset') return { kind: 'reset' };
@@ -234,12 +241,12 @@ export async function streamSession(
     const answered = session.answered || replayFrom !== null;
     return outcome.kind === 'ended' ? { ...outcome, poll: answered ? null : fault } : outcome;
   } catch (error) {
-    stop.abort();
     if (outer.aborted) return { kind: 'ended', progress: false };
     if (!(error instanceof ConnectError)) throw error;
     if (error.kind === 'busy') ports.report.telemetry.hostFull('stream');
     return { kind: 'fault', ...connectFault(error) };
   } finally {
+    stop();
     session.release();
     slot();
   }

@@ -57,6 +57,10 @@ export class SourceRunner {
     this.#signal = signal;
     this.#failed = failed;
     this.#places = new Places(maxReaders, ports.time.clock);
+    // One listener for all readers, because each further listener of a signal makes adding the next one slower.
+    signal.addEventListener('abort', () => {
+      for (const { stop } of this.#running.values()) stop.abort();
+    });
   }
 
   /**
@@ -146,7 +150,7 @@ export class SourceRunner {
     const former = others.at(-1);
     const moved = (this.#endpoints.get(did)?.at(-1) ?? endpoint) !== endpoint;
     const stop = new AbortController();
-    const signal = AbortSignal.any([this.#signal, stop.signal]);
+    const { signal } = stop;
     this.#endpoints.set(did, [...others, endpoint]);
     const read = async (): Promise<void> => {
       await before;

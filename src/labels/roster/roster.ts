@@ -2,6 +2,7 @@ import type { Micros } from '../../contract/timestamp.ts';
 import type { IdentityResolver, Resolution } from '../../network/identity/identity.ts';
 import type { RosterRow } from '../../store/roster.ts';
 import { minute } from '../../store/time.ts';
+import { stoppable } from '../clock/clock.ts';
 import { isPrivileged, priorityOf, untracked } from '../state/reading-state.ts';
 import { Tracker } from '../state/step.ts';
 import {
@@ -288,8 +289,8 @@ export class Roster {
       const woken = new Promise<void>((resolve) => {
         this.#wake = resolve;
       });
-      const pause = new AbortController();
-      await Promise.race([woken, this.#options.wait(1_000, AbortSignal.any([signal, pause.signal]))]);
+      const pause = stoppable(signal);
+      await Promise.race([woken, this.#options.wait(1_000, pause.signal)]);
       pause.abort();
     }
   }

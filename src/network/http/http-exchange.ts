@@ -148,7 +148,8 @@ class RunningExchange {
     this.#isSettled = true;
     clearTimeout(this.#deadline);
     this.#options.signal.removeEventListener('abort', this.#abort);
-    this.#over.abort();
+    // Without a reason, each request would create an error with a stack trace.
+    this.#over.abort('settled');
     if (typeof this.#permit === 'function') this.#permit();
     if (!isReusable) this.#request.destroy();
     this.#resolve(outcome);

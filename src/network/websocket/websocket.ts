@@ -73,7 +73,7 @@ export async function openSocket(options: SocketOptions, signal: AbortSignal): P
     await opened(ws, { url, phase, handshakeMs: options.handshakeMs, signal });
   } finally {
     // End the DNS query of the abandoned connection.
-    over.abort();
+    over.abort('settled');
   }
   const abort = (): void => socket.close();
   // A message that arrived with the handshake may have caused an abort, so check the signal.

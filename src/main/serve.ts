@@ -74,12 +74,21 @@ async function stopAfter(failed: Promise<never>, running: Running): Promise<neve
   }
 }
 
+/**
+ * Default metrics of prom-client that list every open connection and request. With 7,000 connections, they would stop
+ * the process for a quarter of a second at each scrape; `process_open_fds` counts the connections.
+ */
+const costlyMetrics = ['active_resources', 'active_handles', 'active_requests']
+  .flatMap((name) => [name, `${name}_total`])
+  .map((name) => `almanac_process_nodejs_${name}`);
+
 /** Returns the default registry. Loads its module on demand, because a server without metrics does not need it. */
 async function defaultRegistry(): Promise<Registry> {
   const { AggregatorRegistry, collectDefaultMetrics, register } = await import('prom-client');
   // A worker's registry responds when the primary process requests its metrics.
   if (cluster.isWorker) new AggregatorRegistry();
   collectDefaultMetrics({ register, prefix: 'almanac_process_' });
+  for (const name of costlyMetrics) register.removeSingleMetric(name);
   return register;
 }
 

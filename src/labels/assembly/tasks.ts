@@ -99,7 +99,7 @@ export function createActs({ base, labelers, acceptance }: Assembled, stopping: 
 }
 
 /**
- * Stores the changes of the roster, and lets other work run after each commit. Asks before each commit, with the number
+ * Stores the changes of the roster, and lets other work run between its parts. Asks before each part, with the number
  * of commits so far. Returns true if all changes are stored.
  */
 async function storeRoster(
@@ -110,9 +110,11 @@ async function storeRoster(
   let commits = 0;
   for (const change of roster.changes(maxRosterRows)) {
     if (!mayCommit(commits)) return false;
-    commits += 1;
-    if (change.kind === 'evicted') await store.dropRoster(change.dids);
-    else await store.putRoster(change.rows);
+    if (change !== null) {
+      commits += 1;
+      if (change.kind === 'evicted') await store.dropRoster(change.dids);
+      else await store.putRoster(change.rows);
+    }
     await nextTurn();
   }
   return true;

@@ -160,7 +160,7 @@ test('a restart in the first minutes of a labeler without a document does not en
   first.roster.add(did, 'discovered', 'jetstream');
   await first.passTo(2 * second);
   const { roster, asked, passTo, endpoint } = await rosterOver((elapsed) => (elapsed < 3 * second ? absent : current));
-  const stored = [...first.roster.changes(500)].flatMap((change) => (change.kind === 'changed' ? change.rows : []));
+  const stored = [...first.roster.changes(500)].flatMap((change) => (change?.kind === 'changed' ? change.rows : []));
   roster.load(stored, new Map());
   await passTo(5 * second);
   expect(endpoint()).toBe('https://current.example');

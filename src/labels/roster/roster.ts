@@ -53,6 +53,9 @@ interface RosterOptions {
   readonly changed: (labeler: KnownLabeler) => void;
 }
 
+/** Number of labelers that are compared with their stored rows at once, which takes a few milliseconds. */
+const maxCompared = 250;
+
 /** Change of the roster that one commit stores. */
 export type RosterChange =
   | { readonly kind: 'changed'; readonly rows: readonly RosterRow[] }
@@ -239,9 +242,10 @@ export class Roster {
   /**
    * Yields the changes that are not stored yet, in parts of at most `maxRows` rows: changed rows of enrolled labelers,
    * then evicted labelers, then other changed rows. A part counts as stored once the next part is requested, so a part
-   * that the store rejects is yielded again by the next call.
+   * that the store rejects is yielded again by the next call. Yields null between parts of a long comparison, so that
+   * the caller can let other work run.
    */
-  *changes(maxRows: number): Generator<RosterChange> {
+  *changes(maxRows: number): Generator<RosterChange | null> {
     const now = this.#options.clock();
     const enrolled = new Set(this.enrolled(now));
     yield* this.#changedRows(enrolled, maxRows, now);
@@ -256,9 +260,12 @@ export class Roster {
     yield* this.#changedRows(others, maxRows, now);
   }
 
-  *#changedRows(labelers: Iterable<KnownLabeler>, maxRows: number, now: Micros): Generator<RosterChange> {
+  *#changedRows(labelers: Iterable<KnownLabeler>, maxRows: number, now: Micros): Generator<RosterChange | null> {
     let part = new Map<RosterRow, string>();
+    let compared = 0;
     for (const labeler of labelers) {
+      compared += 1;
+      if (compared % maxCompared === 0) yield null;
       // The labeler may have been evicted since the generator began.
       if (this.#labelers.get(labeler.did) !== labeler) continue;
       const row = rowOf(labeler, now);

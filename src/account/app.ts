@@ -25,7 +25,7 @@ import {
 import type { ViewQuery } from './view/view.ts';
 
 /** Options for the account application. */
-export interface AccountAppOptions {
+interface AccountAppOptions {
   readonly reading: ReadingPool;
   readonly cursors: Cursors;
   readonly budget: ClientBudget;
@@ -238,7 +238,7 @@ function costBytes({ headers, body, plainLength }: Reply): number {
 }
 
 /** Error response for a request whose data could not be read. */
-export interface ReadRefusal {
+interface ReadRefusal {
   readonly code: Extract<
     AccountErrorCode,
     'client_budget' | 'store_busy' | 'store_behind' | 'snapshot_expired' | 'export_too_large'

@@ -20,7 +20,7 @@ export const accountCommonHeaders: HeaderList = [
 ];
 
 /** Optional fields of an error response. */
-export interface ErrorDetails {
+interface ErrorDetails {
   /** Specific message that replaces the general message of the error code. */
   readonly message?: string;
   readonly retryAfterSeconds?: number;

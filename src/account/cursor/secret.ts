@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 import { makeFolder, OperatorError, systemCode, systemWords } from '../../ops/errors.ts';
 
 /** Secrets that encrypt cursors, the current one first. */
-export type Secrets = readonly [Buffer, ...Buffer[]];
+type Secrets = readonly [Buffer, ...Buffer[]];
 
 /** Maximum number of secrets: the current one and the previous one. */
 const maxSecrets = 2;

@@ -13,7 +13,7 @@ import { firstDigest } from '../query/row.ts';
 import type { Snapshot } from '../query/snapshot.ts';
 
 /** Creates the manifest of a snapshot with its coverage. */
-export function manifestOf(
+function manifestOf(
   snapshot: Snapshot,
   coverage: AccountCoverage,
   { epoch, origin, removed }: { readonly epoch: Epoch; readonly origin: Origin; readonly removed: string | null },

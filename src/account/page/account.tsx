@@ -12,7 +12,7 @@ import { Instant, SubjectItem } from './observation.tsx';
 import { nothingSeen, TimelineSection } from './picture.tsx';
 
 /** Data for rendering the page of an account. */
-export interface AccountPageProps {
+interface AccountPageProps {
   readonly view: AccountView;
   readonly frame: PageFrame;
   /**

@@ -27,7 +27,7 @@ import { FactsUrl } from './observation.tsx';
 import { createRenderer, htmlType, type OriginMark, originMark, pageHeaders, type Renderer } from './render.tsx';
 
 /** Options for the pages. */
-export interface PagesOptions {
+interface PagesOptions {
   /** Base path, which is the prefix of all links. */
   readonly base: string;
   /** Style sheets by file name below `/assets/`. */

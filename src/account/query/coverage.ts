@@ -14,7 +14,7 @@ import { readingTime } from './received.ts';
 const established = 'established';
 
 /** Data for computing the coverage of an interval. */
-export interface CoverageInputs {
+interface CoverageInputs {
   readonly interval: Interval;
   /** Start of the requested interval before it was clipped to the window. */
   readonly askedStart: Micros;

@@ -31,7 +31,7 @@ export interface BehindOptions {
  * Runs a turn, and repeats it while the store throws `behind`. Rejects with `StoreBehind` after `maxBehindMs`, or at
  * once if `maxWaiting` requests are already waiting.
  */
-export type BehindWait = <T>(turn: () => Promise<T>, gone: AbortSignal) => Promise<T>;
+type BehindWait = <T>(turn: () => Promise<T>, gone: AbortSignal) => Promise<T>;
 
 /**
  * Creates a `BehindWait`. A request waits between turns, so that it does not occupy a reading process. The wait ends

@@ -32,14 +32,14 @@ export interface AnswerLabeler {
 }
 
 /** Table of the labelers and values of an account's observations. */
-export interface Answer {
+interface Answer {
   readonly labelers: readonly AnswerLabeler[];
   /** Number of labelers with matching observations that are not listed. */
   readonly otherLabelers: number;
 }
 
 /** Data for computing the answer of a page. */
-export interface AnswerInputs {
+interface AnswerInputs {
   readonly tally: Pick<AccountTally, 'groups'>;
   readonly parts: readonly Part[];
   readonly labelers: readonly LabelerView[];

@@ -13,9 +13,9 @@ import { type AccountFilters, storeFilter } from '../query/row.ts';
  */
 export const wholeRows = 100;
 /** Maximum number of rows per part on a page that shows only the newest rows. */
-export const newestRows = 25;
+const newestRows = 25;
 /** Maximum number of rows on a page that shows a single part. */
-export const partRows = 100;
+const partRows = 100;
 /** Maximum number of rows to read per part when searching for rows that match the filters. */
 const passedRows = 20_000;
 
@@ -31,7 +31,7 @@ export interface Part {
 }
 
 /** Query for the rows of a page. */
-export interface PartsQuery extends Interval {
+interface PartsQuery extends Interval {
   readonly account: string;
   readonly filters: AccountFilters;
   /** Acceptance time before which rows are listed, or null to list the newest rows. */
@@ -134,7 +134,7 @@ function rowsIn(days: readonly AccountDay[]): number {
 }
 
 /** Returns the number of rows with the given target kind, or null if a day was not counted. */
-export function totalOf(days: readonly AccountDay[], target: TargetKind): number | null {
+function totalOf(days: readonly AccountDay[], target: TargetKind): number | null {
   return days.reduce<number | null>(
     (sum, { counts }) => plus(sum, counts && counts[target].applied + counts[target].removed),
     0,

@@ -27,7 +27,7 @@ export interface Timeline extends Interval {
 }
 
 /** Data for computing a timeline. */
-export interface TimelineInputs extends Interval {
+interface TimelineInputs extends Interval {
   /** Available part of the interval. Rows before it have been removed. */
   readonly available: Interval;
   readonly tally: AccountTally;
@@ -71,7 +71,7 @@ export function timelineOf({ start, end, available, tally, whole, some }: Timeli
 const nothing: EventCount = { applied: 0, removed: 0 };
 
 /** Returns the sum of a day's counts over all target kinds. */
-export function sum({ account, post, record }: DayCounts): EventCount {
+function sum({ account, post, record }: DayCounts): EventCount {
   return plus(plus(account, post), record);
 }
 

@@ -7,7 +7,7 @@ import type { Labelers } from './network.ts';
  * Reading history of a labeler: `read` if it was read at least once, `never_read` if it is known but was never read,
  * and `not_known` otherwise.
  */
-export type Reading = 'read' | 'never_read' | 'not_known';
+type Reading = 'read' | 'never_read' | 'not_known';
 
 /** State of a labeler, and when it was last read. */
 export interface HowRead {

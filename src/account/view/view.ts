@@ -16,7 +16,7 @@ import { type Timeline, timelineOf } from './timeline.ts';
 import { type HowRead, howRead, unreadOf } from './unread.ts';
 
 /** Maximum number of labelers on an account's page. Labelers with more rows are listed first. */
-export const maxLabelersShown = 50;
+const maxLabelersShown = 50;
 /** Maximum number of rows counted for a page. Days beyond the limit are shown as not counted. */
 const countedRows = 200_000;
 /** Labeler name that matches no labeler. The gaps read for this name are only interruptions of the service. */
@@ -58,7 +58,7 @@ export interface AccountView {
 }
 
 /** Sources of the data of a view. */
-export interface ViewSources {
+interface ViewSources {
   readonly store: RowStore;
   readonly definitions: DefinitionCache;
   readonly labelers: (store: AccountStore) => Promise<Labelers>;

@@ -23,13 +23,13 @@ const rows = { one: 'row', other: 'rows' };
 export type StateName = Exclude<LabelerState, 'departed' | 'denied'> | 'unknown';
 
 /** Descriptions of a source state in the present and the past tense. */
-export interface StateForms {
+interface StateForms {
   readonly now: PluralForms;
   readonly past: PluralForms;
 }
 
 /** Number of rows of one part that a page shows. */
-export interface ShownRows {
+interface ShownRows {
   readonly shown: number;
   /** True if the shown rows are the newest ones. */
   readonly newest: boolean;

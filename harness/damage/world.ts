@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { readSecrets } from '../../src/account/cursor/secret.ts';
+import { readSecrets } from '../../src/account/cursor/cursor.ts';
 import { decodeArtifact, type Reading } from '../../src/artifact/reading.ts';
 import { recogniseLabels, recogniseWeather } from '../../src/artifact/recognise.ts';
 import { writeArtifact } from '../../src/artifact/write.ts';

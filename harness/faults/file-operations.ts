@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { readSecrets } from '../../src/account/cursor/secret.ts';
+import { readSecrets } from '../../src/account/cursor/cursor.ts';
 import { artifactNames, writeArtifact } from '../../src/artifact/write.ts';
 import { ExportFailure } from '../../src/export/failure.ts';
 import { changeDenyFile, formatDenyList, requireDenyList } from '../../src/labels/operator/deny-file.ts';

@@ -3,8 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { account, ask, create, follow, startAccount } from '../../harness/accounts/account.ts';
 import { observed } from '../../harness/accounts/observed-accounts.ts';
 import { onceInFile } from '../../harness/process/once-in-file.ts';
-import { createCursors, markOf } from '../../src/account/cursor/cursor.ts';
-import { readSecrets } from '../../src/account/cursor/secret.ts';
+import { createCursors, markOf, readSecrets } from '../../src/account/cursor/cursor.ts';
 import { day, micros } from '../../src/store/time.ts';
 
 /** The surface over a store with 20 rows, for tests that change neither its store nor its processes. */

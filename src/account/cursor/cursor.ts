@@ -1,10 +1,57 @@
-import { createCipheriv, createDecipheriv, createHash, createHmac, hkdfSync } from 'node:crypto';
+import { createCipheriv, createDecipheriv, createHash, createHmac, hkdfSync, randomBytes } from 'node:crypto';
+import { chmodSync, closeSync, fsyncSync, linkSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
+import { dirname } from 'node:path';
+import type { Micros } from '../../contract/timestamp.ts';
 import { labelActions, targetKinds } from '../../contract/vocabulary.ts';
 import { inputLimits } from '../../input/limits.ts';
+import { makeFolder, OperatorError, systemCode, systemWords } from '../../ops/errors.ts';
 import type { Frontier } from '../../store/port.ts';
-import { micros } from '../../store/time.ts';
+import { type Interval, micros } from '../../store/time.ts';
 import type { AccountFilters } from '../query/row.ts';
-import type { Cursor, GenerationMark, Progress, Snapshot } from '../query/snapshot.ts';
+
+/** Content of a cursor: an export at its next page, or the snapshot of a download. */
+export type Cursor =
+  | { readonly kind: 'export'; readonly snapshot: Snapshot; readonly progress: Progress }
+  | { readonly kind: 'snapshot'; readonly snapshot: Snapshot };
+
+/**
+ * Snapshot of an account, which fixes the content of an export when it is created. It contains all parameters that the
+ * pages and the manifest depend on. Snapshots are stored only in cursors, so that any process can continue an export
+ * without further state.
+ */
+export interface Snapshot extends Interval {
+  /** DID of the account. */
+  readonly account: string;
+  /** Start of the requested interval before it was clipped to the window. */
+  readonly askedStart: Micros;
+  readonly clipped: boolean;
+  readonly filters: AccountFilters;
+  /** Mark of the store's generation and revision when the export was created. */
+  readonly generation: GenerationMark;
+  /** Acceptance time from which rows are excluded. */
+  readonly frontier: Micros;
+  /** Number of the account's rows in the interval, before the filters are applied. */
+  readonly countBound: number;
+  /** Maximum number of rows on a page. */
+  readonly pageRows: number;
+  /** Creation time, in milliseconds since 1970. */
+  readonly createdAt: number;
+  /** Expiry time, in milliseconds since 1970. */
+  readonly expiresAt: number;
+}
+
+/** Sixteen hex digits that identify a generation and revision of the store; see `markOf`. */
+export type GenerationMark = string & { readonly __mark: 'generation' };
+
+/** Progress of an export. */
+export interface Progress {
+  /** Stamp of the last row that was read, or null before the first row. */
+  readonly position: Micros | null;
+  /** Number of rows returned so far. */
+  readonly count: number;
+  /** Digest of the manifest and the rows returned so far: 32 bytes. */
+  readonly digest: Buffer;
+}
 
 /** Maximum length of the text of a cursor, in characters. */
 export const maxCursorLength = inputLimits.cursor.bytes;
@@ -78,6 +125,69 @@ export function markOf({ generationId, revision }: Pick<Frontier, 'generationId'
   // Omit revision 0, so that cursors that were issued before revisions existed keep their mark.
   const text = revision === 0 ? generationId : `${generationId} ${revision}`;
   return createHash('sha256').update(text).digest('hex').slice(0, 16) as GenerationMark;
+}
+
+/** Secrets that encrypt cursors, the current one first. */
+type Secrets = readonly [Buffer, ...Buffer[]];
+
+/** Maximum number of secrets: the current one and the previous one. */
+const maxSecrets = 2;
+
+/**
+ * Reads the secrets from a file with 64 hex digits per line, the current secret first. Creates a missing file with a
+ * new secret, readable only by its owner; if two processes do so concurrently, both use the same secret. Throws an
+ * OperatorError if the file cannot be read or created, or has any other content.
+ */
+export function readSecrets(path: string): Secrets {
+  try {
+    return parseSecrets(path, readOrMake(path));
+  } catch (error) {
+    if (error instanceof OperatorError) throw error;
+    throw new OperatorError(`cannot read or create the secret file ${path}: ${systemWords(error)}`);
+  }
+}
+
+function readOrMake(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    if (systemCode(error) !== 'ENOENT') throw error;
+  }
+  make(path);
+  return readFileSync(path, 'utf8');
+}
+
+/**
+ * Creates a secret file with a new secret, atomically: it is written under a temporary name, so that no process reads a
+ * partial file.
+ */
+function make(path: string): void {
+  makeFolder(dirname(path));
+  const growing = `${path}.${process.pid}.${randomBytes(4).toString('hex')}`;
+  const file = openSync(growing, 'wx', 0o600);
+  try {
+    // Set the mode again: the umask may have removed permissions when the file was created.
+    chmodSync(growing, 0o600);
+    writeSync(file, `${randomBytes(32).toString('hex')}\n`);
+    fsyncSync(file);
+    linkSync(growing, path);
+  } catch (error) {
+    if (systemCode(error) !== 'EEXIST') throw error;
+  } finally {
+    closeSync(file);
+    rmSync(growing, { force: true });
+  }
+}
+
+function parseSecrets(path: string, text: string): Secrets {
+  const lines = text.split('\n').flatMap((line) => line.trim() || []);
+  const [first, ...rest] = lines.filter((line) => /^[0-9a-f]{64}$/i.test(line)).map((line) => Buffer.from(line, 'hex'));
+  if (first === undefined || lines.length > maxSecrets || rest.length + 1 !== lines.length) {
+    throw new OperatorError(
+      `the secret file ${path} must have one or two lines of 64 hex digits each, the current secret first`,
+    );
+  }
+  return [first, ...rest];
 }
 
 /**

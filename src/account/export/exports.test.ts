@@ -4,8 +4,7 @@ import type { AccountRow } from '../../contract/account.ts';
 import { microsFromMillis } from '../../contract/timestamp.ts';
 import type { Frontier } from '../../store/port.ts';
 import { day, micros } from '../../store/time.ts';
-import { markOf } from '../cursor/cursor.ts';
-import type { Progress, Snapshot } from '../query/snapshot.ts';
+import { markOf, type Progress, type Snapshot } from '../cursor/cursor.ts';
 import {
   assertSnapshotReceived,
   begin,

@@ -3,13 +3,12 @@ import { microsFromMillis } from '../../contract/timestamp.ts';
 import { StoreError } from '../../store/errors.ts';
 import type { AccountInterval, Frontier } from '../../store/port.ts';
 import { day, type Interval, micros } from '../../store/time.ts';
-import { markOf } from '../cursor/cursor.ts';
+import { markOf, type Progress, type Snapshot } from '../cursor/cursor.ts';
 import { partsInOneTurn, partsInTurns, type Turns } from '../query/account-parts.ts';
 import type { AccountStore, RowStore } from '../query/account-store.ts';
 import { type AskedQuery, availableWindow, clipInterval, wantedInterval, windowDays } from '../query/query.ts';
 import { assertAskedReceived, assertReceived, readingTime } from '../query/received.ts';
 import { RowChain, rowText, storeFilter } from '../query/row.ts';
-import type { Progress, Snapshot } from '../query/snapshot.ts';
 import type { Manifests, WrittenManifest } from './manifest.ts';
 
 /** Limits of exports. */

@@ -2,9 +2,8 @@ import { expect, it } from 'vitest';
 import type { StoredGap } from '../../store/port.ts';
 import type { RosterRow } from '../../store/roster.ts';
 import { micros } from '../../store/time.ts';
-import { markOf } from '../cursor/cursor.ts';
+import { markOf, type Snapshot } from '../cursor/cursor.ts';
 import type { AccountStore } from '../query/account-store.ts';
-import type { Snapshot } from '../query/snapshot.ts';
 import { rememberManifests } from './manifest.ts';
 
 /** Creates a simulated store whose labelers have 16 gaps each, and which counts how often the gaps are read. */

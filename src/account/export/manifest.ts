@@ -6,11 +6,10 @@ import { storeOrigin } from '../../store/origin.ts';
 import type { Epoch } from '../../store/port.ts';
 import { removedRowsSentence } from '../../store/removals.ts';
 import { micros } from '../../store/time.ts';
-import { cursorBytes } from '../cursor/cursor.ts';
+import { cursorBytes, type Snapshot } from '../cursor/cursor.ts';
 import type { AccountStore } from '../query/account-store.ts';
 import { readCoverage } from '../query/coverage.ts';
 import { firstDigest } from '../query/row.ts';
-import type { Snapshot } from '../query/snapshot.ts';
 
 /** Creates the manifest of a snapshot with its coverage. */
 function manifestOf(

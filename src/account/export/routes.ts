@@ -1,10 +1,9 @@
 import type { ExportCreated, ExportLastPage, ExportNextPage } from '../../contract/account.ts';
 import { jsonType, withBody } from '../../http/reply.ts';
 import { maxChunkRows } from '../../store/port.ts';
-import type { Cursors } from '../cursor/cursor.ts';
+import type { Cursor, Cursors, Snapshot } from '../cursor/cursor.ts';
 import type { Turns } from '../query/account-parts.ts';
 import { parseAccountQuery, parseParameters } from '../query/query.ts';
-import type { Cursor, Snapshot } from '../query/snapshot.ts';
 import { accountCommonHeaders, accountError } from '../replies.ts';
 import type { AccountReply, AccountRequest, AccountRoute, AccountServices } from '../route.ts';
 import { begin, createExport, type ExportRefusal, tooLarge, whyGone } from './exports.ts';

@@ -5,7 +5,7 @@ import { type Coding, chooseCoding } from '../../http/representation/negotiation
 import { type Language, languageOf, languageParameter } from '../../web/language/language.ts';
 import type { SampleAccount } from '../../web/sample-accounts.tsx';
 import { isFatal, refusalOf } from '../app.ts';
-import { markOf } from '../cursor/cursor.ts';
+import { markOf, type Snapshot } from '../cursor/cursor.ts';
 import {
   type AskedQuery,
   type Parameters,
@@ -14,7 +14,6 @@ import {
   readAccountQuery,
   wantedInterval,
 } from '../query/query.ts';
-import type { Snapshot } from '../query/snapshot.ts';
 import { accountError } from '../replies.ts';
 import { type AccountRequest, type AccountRoute, type AccountServices, missingPage } from '../route.ts';
 import type { AccountView } from '../view/view.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import type { Cursor, GenerationMark, Snapshot } from '../../src/account/cursor/cursor.ts';
-import type { AccountFilters } from '../../src/account/query/row.ts';
+import type { AccountFilters } from '../../src/account/query/query.ts';
 import { labelActions, targetKinds } from '../../src/contract/vocabulary.ts';
 import { micros } from '../../src/store/time.ts';
 

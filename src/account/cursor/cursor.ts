@@ -7,7 +7,7 @@ import { inputLimits } from '../../input/limits.ts';
 import { makeFolder, OperatorError, systemCode, systemWords } from '../../ops/errors.ts';
 import type { Frontier } from '../../store/port.ts';
 import { type Interval, micros } from '../../store/time.ts';
-import type { AccountFilters } from '../query/row.ts';
+import type { AccountFilters } from '../query/query.ts';
 
 /** Content of a cursor: an export at its next page, or the snapshot of a download. */
 export type Cursor =

@@ -6,9 +6,15 @@ import { day, type Interval, micros } from '../../store/time.ts';
 import { markOf, type Progress, type Snapshot } from '../cursor/cursor.ts';
 import { partsInOneTurn, partsInTurns, type Turns } from '../query/account-parts.ts';
 import type { AccountStore, RowStore } from '../query/account-store.ts';
-import { type AskedQuery, availableWindow, clipInterval, wantedInterval, windowDays } from '../query/query.ts';
-import { assertAskedReceived, assertReceived, readingTime } from '../query/received.ts';
-import { RowChain, rowText, storeFilter } from '../query/row.ts';
+import {
+  type AskedQuery,
+  assertReceived,
+  availableInterval,
+  storeFilter,
+  wantedInterval,
+  windowDays,
+} from '../query/query.ts';
+import { RowChain, rowText } from '../query/row.ts';
 import type { Manifests, WrittenManifest } from './manifest.ts';
 
 /** Limits of exports. */
@@ -71,9 +77,7 @@ export async function takeSnapshot(
   counted: CountedRows | null = null,
 ): Promise<TakenSnapshot | ManyRows | ExportRefusal> {
   const frontier = counted?.frontier ?? (await store.frontier());
-  assertAskedReceived(frontier, asked, microsFromMillis(now), null);
-  const instant = readingTime(frontier, microsFromMillis(now));
-  const clipped = clipInterval(asked, availableWindow(frontier, instant));
+  const { now: instant, interval: clipped } = availableInterval(frontier, asked, microsFromMillis(now), null);
   if (clipped === 'out_of_window') return { kind: 'refused', code: clipped };
   const parts = counted?.parts ?? (await partsInOneTurn(store, account, clipped, frontier, maxExportRows));
   if (parts === null) return { kind: 'many', interval: clipped, frontier };

@@ -1,8 +1,7 @@
 import { formatMicros, type Micros } from '../../contract/timestamp.ts';
 import type { Interval } from '../../store/time.ts';
 import { type Language, languageParameter } from '../../web/language/language.ts';
-import { type AskedQuery, type DayShortcut, searchText } from '../query/query.ts';
-import type { AccountFilters } from '../query/row.ts';
+import { type AccountFilters, type AskedQuery, type DayShortcut, searchText } from '../query/query.ts';
 
 /** Name of the query parameter with the position at which the list of a part continues. */
 export const beforeParameter = 'before';

@@ -8,7 +8,7 @@ import type { Epoch, Frontier, StoredGap } from '../../store/port.ts';
 import type { RosterRow } from '../../store/roster.ts';
 import { type Interval, micros } from '../../store/time.ts';
 import type { AccountStore } from './account-store.ts';
-import { readingTime } from './received.ts';
+import { readingTime } from './query.ts';
 
 /** Source state of a labeler whose labels are read without omissions since a known position. */
 const established = 'established';

@@ -2,17 +2,19 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Micros } from '../../contract/timestamp.ts';
 import { labelActions, targetKinds } from '../../contract/vocabulary.ts';
+import type { Frontier } from '../../store/port.ts';
 import { day, micros } from '../../store/time.ts';
 import {
+  type AccountFilters,
   type AskedQuery,
-  availableWindow,
+  availableInterval,
   clipInterval,
   parseAccountQuery,
   parseParameters,
   readAccountQuery,
   searchText,
+  storeFilter,
 } from './query.ts';
-import type { AccountFilters } from './row.ts';
 
 const account = 'did:plc:ewvi7nxzyoun6zhxrhs64oiz';
 const labeler = 'did:web:labels.example.com';
@@ -165,10 +167,27 @@ describe('an invalid query string', () => {
   });
 });
 
+describe('filters', () => {
+  it.each([
+    [{}, {}],
+    [{ action: 'application_observed' }, { removed: false }],
+    [
+      { labeler, value: 'spam', action: 'removal_observed', target_kind: 'post' },
+      { labeler, value: 'spam', removed: true, target: 'post' },
+    ],
+  ] as const)('given as %j are converted to %j for the store', (asked, filter) => {
+    expect(storeFilter(asked)).toEqual(filter);
+  });
+});
+
+const primary: Frontier = { generationId: 'g', floor: micros(0), end: micros(10), observedThrough: null, revision: 3 };
+
 describe('the window', () => {
   it('is 30 days long, or shorter if the store contains fewer than 30 days', () => {
-    expect(availableWindow({ floor: micros(0) }, now)).toEqual({ start: now - 30 * day, end: now });
-    expect(availableWindow({ floor: micros(now - 5) }, now)).toEqual({ start: now - 5, end: now });
+    const days = { kind: 'days', days: 30 } as const;
+    const windowOf = (floor: number) => availableInterval({ ...primary, floor: micros(floor) }, days, now, null).window;
+    expect(windowOf(0)).toEqual({ start: now - 30 * day, end: now });
+    expect(windowOf(now - 5)).toEqual({ start: now - 5, end: now });
   });
 
   const available = { start: micros(now - 10 * day), end: now };
@@ -195,5 +214,32 @@ describe('the window', () => {
         expect(got).toEqual(both.start < both.end ? { ...both, askedStart: start, clipped } : 'out_of_window');
       }),
     );
+  });
+});
+
+describe('the available interval on a standby', () => {
+  const standby: Frontier = { ...primary, replicatedThrough: micros(500) };
+  const at = micros(1_000_000);
+  const days = { kind: 'days', days: 7 } as const;
+  const explicit = (end: number) => ({ kind: 'explicit', start: micros(0), end: micros(end) }) as const;
+  const behind = expect.objectContaining({ code: 'behind' });
+
+  it('ends at the time of the request, or at the end of the data that a standby has received if that end is earlier', () => {
+    const nowOf = (frontier: Frontier, now: number) => availableInterval(frontier, days, micros(now), null).now;
+    expect([nowOf(primary, at), nowOf(standby, at), nowOf(standby, 400)]).toEqual([at, 500, 400]);
+  });
+
+  it('is refused as behind until the standby has received all data before the end of the query, or before the current time if that end is in the future', () => {
+    expect(() => availableInterval(standby, explicit(500), at, null)).not.toThrow();
+    expect(() => availableInterval(standby, explicit(501), at, null)).toThrow(behind);
+    expect(() => availableInterval(standby, explicit(2_000_000), at, null)).toThrow(behind);
+    expect(() => availableInterval(standby, explicit(2_000_000), micros(500), null)).not.toThrow();
+    expect(() => availableInterval(primary, explicit(501), at, null)).not.toThrow();
+  });
+
+  it('is not refused as behind if it is a number of days, unless it continues a list at a position that the standby has not received', () => {
+    expect(() => availableInterval(standby, days, at, null)).not.toThrow();
+    expect(() => availableInterval(standby, days, at, micros(500))).not.toThrow();
+    expect(() => availableInterval(standby, days, at, micros(501))).toThrow(behind);
   });
 });

@@ -1,10 +1,10 @@
 import { maxValueBytes } from '../../contract/account.ts';
 import { canonicalDid, isDid } from '../../contract/identifiers.ts';
 import { formatMicros, type Micros, parseInstant } from '../../contract/timestamp.ts';
-import { labelActions, targetKinds } from '../../contract/vocabulary.ts';
-import type { Frontier } from '../../store/port.ts';
+import { type LabelAction, labelActions, type TargetKind, targetKinds } from '../../contract/vocabulary.ts';
+import { StoreError } from '../../store/errors.ts';
+import type { AccountFilter, Frontier } from '../../store/port.ts';
 import { day, type Interval, micros } from '../../store/time.ts';
-import type { AccountFilters } from './row.ts';
 
 /** Reasons for refusing a query, as error codes of this surface. */
 export type QueryRefusal =
@@ -34,6 +34,16 @@ export interface AskedQuery {
   readonly account: string;
   readonly asked: AskedInterval;
   readonly filters: AccountFilters;
+}
+
+/** Filters of an account's rows; a row must match every given filter. */
+export interface AccountFilters {
+  /** DID of the labeler. */
+  readonly labeler?: string;
+  /** Exact label value. */
+  readonly value?: string;
+  readonly action?: LabelAction;
+  readonly target_kind?: TargetKind;
 }
 
 /** A valid query with the additional parameters of its route, or the reason for refusing the query. */
@@ -119,9 +129,60 @@ export function searchText({ account, asked, filters }: AskedQuery): string {
   return new URLSearchParams({ did: account, ...interval, ...filters }).toString();
 }
 
-/** Returns the part of the rolling window at `now` that is retained. The start is inclusive, the end exclusive. */
-export function availableWindow({ floor }: Pick<Frontier, 'floor'>, now: Micros): Interval {
-  return { start: micros(Math.max(floor, now - windowDays * day)), end: now };
+/** Converts filters to the form that the store expects. */
+export function storeFilter({ labeler, value, action, target_kind }: AccountFilters): AccountFilter {
+  return {
+    ...(labeler === undefined ? {} : { labeler }),
+    ...(value === undefined ? {} : { value }),
+    ...(action === undefined ? {} : { removed: action === 'removal_observed' }),
+    ...(target_kind === undefined ? {} : { target: target_kind }),
+  };
+}
+
+/** The available part of a requested interval. */
+interface AvailableInterval {
+  /** Time up to which data can be read. */
+  readonly now: Micros;
+  /** Part of the rolling window at `now` that is retained. The start is inclusive, the end exclusive. */
+  readonly window: Interval;
+  /** Part of the requested interval in the window, or `out_of_window` if they do not overlap. */
+  readonly interval: ClippedInterval | 'out_of_window';
+}
+
+/**
+ * Returns the available part of a requested interval at `now`. A standby receives data after the primary: an interval
+ * given as a number of days ends at the time up to which all data has been received. Throws `behind` unless this server
+ * has received everything before the end of an explicit interval and before the position `before` at which a list
+ * continues. Both are limited to `now`.
+ */
+export function availableInterval(
+  frontier: Frontier,
+  asked: AskedInterval,
+  now: Micros,
+  before: Micros | null,
+): AvailableInterval {
+  if (asked.kind === 'explicit') assertReceived(frontier, micros(Math.min(asked.end, now)));
+  if (before !== null) assertReceived(frontier, micros(Math.min(before, now)));
+  const end = readingTime(frontier, now);
+  const window = { start: micros(Math.max(frontier.floor, end - windowDays * day)), end };
+  return { now: end, window, interval: clipInterval(asked, window) };
+}
+
+/** Throws `behind` unless this server has received everything before `until`. */
+export function assertReceived({ replicatedThrough }: Frontier, until: Micros): void {
+  if (replicatedThrough === undefined || until <= replicatedThrough) return;
+  throw new StoreError(
+    'behind',
+    `the server has received the data before ${replicatedThrough} µs, but the request needs the data before ${until} µs`,
+  );
+}
+
+/**
+ * Returns the time up to which data can be read: `now`, or, if earlier, the time up to which a standby has received
+ * everything.
+ */
+export function readingTime({ replicatedThrough }: Pick<Frontier, 'replicatedThrough'>, now: Micros): Micros {
+  return replicatedThrough === undefined ? now : micros(Math.min(now, replicatedThrough));
 }
 
 /** The available part of a requested interval. `clipped` is true if it is not the whole interval. */
@@ -131,12 +192,6 @@ export interface ClippedInterval extends Interval {
   readonly clipped: boolean;
 }
 
-/** Returns the requested interval without clipping it. An interval that is given as a number of days ends at `now`. */
-export function wantedInterval(asked: AskedInterval, now: Micros): Interval {
-  if (asked.kind === 'days') return { start: micros(now - asked.days * day), end: now };
-  return { start: asked.start, end: asked.end };
-}
-
 /** Clips a requested interval to the available window. Returns `out_of_window` if they do not overlap. */
 export function clipInterval(asked: AskedInterval, available: Interval): ClippedInterval | 'out_of_window' {
   const wanted = wantedInterval(asked, available.end);
@@ -144,6 +199,12 @@ export function clipInterval(asked: AskedInterval, available: Interval): Clipped
   const end = micros(Math.min(wanted.end, available.end));
   if (start >= end) return 'out_of_window';
   return { start, end, askedStart: wanted.start, clipped: start !== wanted.start || end !== wanted.end };
+}
+
+/** Returns the requested interval without clipping it. An interval that is given as a number of days ends at `now`. */
+export function wantedInterval(asked: AskedInterval, now: Micros): Interval {
+  if (asked.kind === 'days') return { start: micros(now - asked.days * day), end: now };
+  return { start: asked.start, end: asked.end };
 }
 
 /**

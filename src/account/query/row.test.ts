@@ -6,7 +6,7 @@ import { canonicalJson } from '../../contract/encodings.ts';
 import type { Observation } from '../../store/port.ts';
 import { targetOf } from '../../store/subject.ts';
 import { micros } from '../../store/time.ts';
-import { firstDigest, RowChain, rowOf, rowText, storeFilter } from './row.ts';
+import { firstDigest, RowChain, rowOf, rowText } from './row.ts';
 
 const labeler = 'did:plc:ar7c4by46qjdydhdevvrndac';
 const account = 'did:plc:ewvi7nxzyoun6zhxrhs64oiz';
@@ -93,19 +93,6 @@ describe('the target of a label', () => {
     [`at://${account}`, 'record'],
   ])('with the subject %s has the kind %s', (uri, kind) => {
     expect(targetOf(uri)).toBe(kind);
-  });
-});
-
-describe('filters', () => {
-  it.each([
-    [{}, {}],
-    [{ action: 'application_observed' }, { removed: false }],
-    [
-      { labeler, value: 'spam', action: 'removal_observed', target_kind: 'post' },
-      { labeler, value: 'spam', removed: true, target: 'post' },
-    ],
-  ] as const)('given as %j are converted to %j for the store', (asked, filter) => {
-    expect(storeFilter(asked)).toEqual(filter);
   });
 });
 

@@ -2,8 +2,8 @@ import { hash } from 'node:crypto';
 import type { AccountRow, ExportManifest } from '../../contract/account.ts';
 import { canonicalJson } from '../../contract/encodings.ts';
 import { formatMicros, type Micros } from '../../contract/timestamp.ts';
-import type { LabelAction, TargetKind } from '../../contract/vocabulary.ts';
-import type { AccountFilter, Observation } from '../../store/port.ts';
+import type { LabelAction } from '../../contract/vocabulary.ts';
+import type { Observation } from '../../store/port.ts';
 
 /** Returns the published row of an observation. Only the fields named here are published. */
 export function rowOf({ label, observedAt, signature }: Observation): AccountRow {
@@ -49,26 +49,6 @@ function stampText(at: Micros): string {
 
 function actionOf(neg: boolean | undefined): LabelAction {
   return neg === true ? 'removal_observed' : 'application_observed';
-}
-
-/** Filters of an account's rows; a row must match every given filter. */
-export interface AccountFilters {
-  /** DID of the labeler. */
-  readonly labeler?: string;
-  /** Exact label value. */
-  readonly value?: string;
-  readonly action?: LabelAction;
-  readonly target_kind?: TargetKind;
-}
-
-/** Converts filters to the form that the store expects. */
-export function storeFilter({ labeler, value, action, target_kind }: AccountFilters): AccountFilter {
-  return {
-    ...(labeler === undefined ? {} : { labeler }),
-    ...(value === undefined ? {} : { value }),
-    ...(action === undefined ? {} : { removed: action === 'removal_observed' }),
-    ...(target_kind === undefined ? {} : { target: target_kind }),
-  };
 }
 
 /**

@@ -5,7 +5,7 @@ import type { AccountQuery, Observation } from '../../store/port.ts';
 import { targetOf } from '../../store/subject.ts';
 import { type Interval, micros } from '../../store/time.ts';
 import type { RowStore } from '../query/account-store.ts';
-import { type AccountFilters, storeFilter } from '../query/row.ts';
+import { type AccountFilters, storeFilter } from '../query/query.ts';
 
 /**
  * Maximum number of rows that a page shows in full. If an account has more rows, the page shows only the newest rows

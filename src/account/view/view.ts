@@ -5,9 +5,7 @@ import type { Frontier, LabelerCoverage, StoredGap } from '../../store/port.ts';
 import { day, dayOf, dayStart, type Interval, micros } from '../../store/time.ts';
 import type { Language } from '../../web/language/language.ts';
 import type { AccountStore, RowStore } from '../query/account-store.ts';
-import { type AskedQuery, availableWindow, type ClippedInterval, clipInterval, windowDays } from '../query/query.ts';
-import { assertAskedReceived, readingTime } from '../query/received.ts';
-import { storeFilter } from '../query/row.ts';
+import { type AskedQuery, availableInterval, type ClippedInterval, storeFilter, windowDays } from '../query/query.ts';
 import type { DefinitionCache, LabelerDefinitions } from './definitions.ts';
 import { type Missed, type MissedSum, nothingMissed, stretchesOf, sumOf } from './missed.ts';
 import { type Labelers, type NetworkView, networkView } from './network.ts';
@@ -81,10 +79,7 @@ export async function readView(
   { query, before, now: asked, language = 'en' }: ViewQuery,
 ): Promise<AccountView | 'out_of_window'> {
   const [frontier, { startedAt }] = await Promise.all([store.frontier(), store.epoch()]);
-  assertAskedReceived(frontier, query.asked, asked, before);
-  const now = readingTime(frontier, asked);
-  const window = availableWindow(frontier, now);
-  const interval = clipInterval(query.asked, window);
+  const { now, window, interval } = availableInterval(frontier, query.asked, asked, before);
   if (interval === 'out_of_window') return interval;
   const { account, filters } = query;
   const { start, end } = interval;

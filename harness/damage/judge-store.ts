@@ -1,4 +1,4 @@
-import { rowOf } from '../../src/account/query/row.ts';
+import { rowOf } from '../../src/account/export/rows.ts';
 import { recordDowntime } from '../../src/labels/assembly/heartbeat.ts';
 import type { Log } from '../../src/ops/log.ts';
 import { StoreError } from '../../src/store/errors.ts';

@@ -5,15 +5,8 @@ import { microsFromMillis } from '../../contract/timestamp.ts';
 import type { Frontier } from '../../store/port.ts';
 import { day, micros } from '../../store/time.ts';
 import { markOf, type Progress, type Snapshot } from '../cursor/cursor.ts';
-import {
-  assertSnapshotReceived,
-  begin,
-  type ReadRows,
-  type RowsQuery,
-  readExport,
-  takeSnapshot,
-  whyGone,
-} from './exports.ts';
+import { takeSnapshot } from './exports.ts';
+import { assertSnapshotReceived, begin, type ReadRows, type RowsQuery, readExport, whyGone } from './rows.ts';
 
 const createdAt = 20_000 * 86_400_000 + 43_200_000;
 const bounds = { maxExportRows: 1_000, pageRows: 2, ttlMs: 60_000 };

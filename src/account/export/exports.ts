@@ -1,21 +1,12 @@
-import type { AccountErrorCode } from '../../contract/errors.ts';
 import { microsFromMillis } from '../../contract/timestamp.ts';
 import { StoreError } from '../../store/errors.ts';
 import type { AccountInterval, Frontier } from '../../store/port.ts';
-import { day, type Interval, micros } from '../../store/time.ts';
-import { markOf, type Progress, type Snapshot } from '../cursor/cursor.ts';
-import { partsInOneTurn, partsInTurns, type Turns } from '../query/account-parts.ts';
-import type { AccountStore, RowStore } from '../query/account-store.ts';
-import {
-  type AskedQuery,
-  assertReceived,
-  availableInterval,
-  storeFilter,
-  wantedInterval,
-  windowDays,
-} from '../query/query.ts';
-import { RowChain, rowText } from '../query/row.ts';
+import { day, dayOf, dayStart, type Interval, micros } from '../../store/time.ts';
+import { markOf, type Snapshot } from '../cursor/cursor.ts';
+import type { AccountStore } from '../query/account-store.ts';
+import { type AskedQuery, availableInterval, wantedInterval, windowDays } from '../query/query.ts';
 import type { Manifests, WrittenManifest } from './manifest.ts';
+import type { ExportRefusal } from './rows.ts';
 
 /** Limits of exports. */
 export interface ExportBounds {
@@ -25,19 +16,6 @@ export interface ExportBounds {
   readonly pageRows: number;
   /** Lifetime of an export, in milliseconds. */
   readonly ttlMs: number;
-}
-
-/**
- * Maximum number of rows to read for a page, as a multiple of the maximum number of rows on the page. A page may
- * therefore be short if few rows match the filters.
- */
-const passedPerRow = 16;
-
-/** Reason for refusing an export. If the export is too large, `intervals` lists parts that each fit into one export. */
-export interface ExportRefusal {
-  readonly kind: 'refused';
-  readonly code: Extract<AccountErrorCode, 'out_of_window' | 'export_too_large' | 'snapshot_expired'>;
-  readonly intervals?: readonly AccountInterval[];
 }
 
 /**
@@ -113,12 +91,14 @@ function covering(parts: readonly AccountInterval[], wanted: Interval): readonly
   }));
 }
 
+/** Runs work on the store in a separate turn of the reading pool. */
+export type Turns = <T>(work: (store: AccountStore) => Promise<T>) => Promise<T>;
+
 /** A new export whose pages have not been read. */
 interface CreatedExport {
   readonly kind: 'created';
   readonly manifest: WrittenManifest;
   readonly snapshot: Snapshot;
-  readonly progress: Progress;
 }
 
 /**
@@ -141,8 +121,7 @@ export async function createExport(
         const intervals = covering(parts, wantedInterval(query.asked, snapshot.end));
         return { kind: 'refused', code: 'export_too_large', intervals };
       }
-      const manifest = await manifests.of(store, snapshot);
-      return { kind: 'created', manifest, snapshot, progress: begin(manifest) };
+      return { kind: 'created', manifest: await manifests.of(store, snapshot), snapshot };
     });
   const first = await attempt(null);
   if (first.kind !== 'many') return first;
@@ -152,92 +131,6 @@ export async function createExport(
   // This cannot happen: the second attempt uses the counts that were obtained after the first one.
   if (second.kind === 'many') throw new Error('the rows of a counted interval were counted again');
   return second;
-}
-
-/** Returns the progress of an export whose first row has not been read. */
-export function begin({ digest }: WrittenManifest): Progress {
-  return { position: null, count: 0, digest };
-}
-
-/** The next rows of an export to be read. */
-export interface RowsQuery {
-  readonly snapshot: Snapshot;
-  readonly from: Progress;
-  /** Maximum number of rows. */
-  readonly limit: number;
-  /** Time of the request, in milliseconds since 1970; null if the request has already checked the snapshot. */
-  readonly now: number | null;
-}
-
-/** Rows of an export in order of acceptance, and the progress after the last row. */
-export interface ReadRows {
-  readonly kind: 'read';
-  /** Rows as canonical JSON, separated by commas. */
-  readonly rows: Uint8Array;
-  readonly progress: Progress;
-  /** True if no rows follow. */
-  readonly terminal: boolean;
-}
-
-/** Size of the rows in bytes after which no further row is read at once. */
-const maxRowsBytes = 512 * 1024;
-
-/** Reads up to `limit` further rows of an export. Returns fewer rows if few of the rows match the filters. */
-async function readOn(store: RowStore, { snapshot, from, limit }: RowsQuery): Promise<ReadRows> {
-  const { account, start } = snapshot;
-  const end = micros(Math.min(snapshot.end, snapshot.frontier));
-  const chain = new RowChain(from.digest);
-  if (end <= start) return { kind: 'read', rows: chain.rows, progress: from, terminal: true };
-  const read = await store.readAccount({
-    account,
-    start,
-    end,
-    order: 'oldest',
-    after: from.position,
-    limit,
-    filter: storeFilter(snapshot.filters),
-    passes: limit * passedPerRow,
-    withoutBytes: true,
-  });
-  let next = read.next;
-  for (const [n, observation] of read.rows.entries()) {
-    chain.add(rowText(observation));
-    if (chain.rows.length < maxRowsBytes || n === read.rows.length - 1) continue;
-    next = observation.observedAt;
-    break;
-  }
-  const progress = { position: next ?? from.position, count: from.count + chain.count, digest: chain.digest };
-  return { kind: 'read', rows: chain.rows, progress, terminal: next === null };
-}
-
-const gone: ExportRefusal = { kind: 'refused', code: 'snapshot_expired' };
-
-/**
- * Returns a refusal if a snapshot cannot be continued, or null if it can. A snapshot ends when it expires, when rows
- * are purged, and when the store begins a new generation. Throws `behind` if this server has not yet received all
- * data of the snapshot.
- */
-export async function whyGone(store: AccountStore, snapshot: Snapshot, now: number): Promise<ExportRefusal | null> {
-  if (now >= snapshot.expiresAt) return gone;
-  const frontier = await store.frontier();
-  assertSnapshotReceived(frontier, snapshot);
-  return markOf(frontier) === snapshot.generation ? null : gone;
-}
-
-/**
- * Reads further rows like `readOn`, after checking the snapshot like `whyGone`. Returns a refusal if rows were purged
- * during the read, because rows of the export could be missing.
- */
-export async function readExport(store: RowStore, query: RowsQuery): Promise<ReadRows | ExportRefusal> {
-  const { snapshot, now } = query;
-  const refused = now === null ? null : await whyGone(store, snapshot, now);
-  if (refused) return refused;
-  const read = await readOn(store, query);
-  return (await isCurrent(store, snapshot)) ? read : gone;
-}
-
-async function isCurrent(store: AccountStore, snapshot: Snapshot): Promise<boolean> {
-  return markOf(await store.frontier()) === snapshot.generation;
 }
 
 /** Returns a refusal with parts that fit if a snapshot has more than `maxRows` rows, and null otherwise. */
@@ -251,20 +144,115 @@ export async function tooLarge(
   return { kind: 'refused', code: 'export_too_large', intervals: covering(parts, { start: askedStart, end }) };
 }
 
-/** Maximum number of removals by which a standby may lag behind the server that issued a cursor. */
-const maxRemovals = 1_000;
+/** Maximum number of rows that are counted per turn; counting them takes a fraction of a second. */
+const rowsPerTurn = 500_000;
+/**
+ * Maximum number of rows that are counted to split an interval. The window is expected to have fewer rows in total, so
+ * only a faulty count reaches the limit.
+ */
+const countBudget = 50_000_000;
 
 /**
- * Throws `behind` if this server lacks data that the issuing server had when it took the snapshot: data before the
- * end of the snapshot, or removals of rows. Does not throw if more than `maxRemovals` removals are missing, because
- * the snapshot then looks like a snapshot of another store.
+ * Splits an interval into parts with at most `maxRows` of the account's rows each. Returns null if there are too many
+ * rows to count in one turn.
  */
-export function assertSnapshotReceived(frontier: Frontier, { end, generation }: Snapshot): void {
-  assertReceived(frontier, end);
-  if (frontier.replicatedThrough === undefined || markOf(frontier) === generation) return;
-  const { generationId, revision } = frontier;
-  for (let removals = 1; removals <= maxRemovals; removals++) {
-    if (markOf({ generationId, revision: revision + removals }) !== generation) continue;
-    throw new StoreError('behind', 'the server has not received the latest removal of rows');
+export async function partsInOneTurn(
+  store: AccountStore,
+  account: string,
+  { start, end }: Interval,
+  frontier: Pick<Frontier, 'end'>,
+  maxRows: number,
+): Promise<readonly AccountInterval[] | null> {
+  const known = micros(Math.min(end, frontier.end));
+  if (known <= start) return [{ start, end, rows: 0 }];
+  const parts = await countedParts(store, account, { start, end: known }, maxRows);
+  return parts && upTo(end, known, parts);
+}
+
+/**
+ * Splits an interval like `partsInOneTurn`, in as many turns as necessary. Throws `budget_exceeded` above `countBudget`
+ * rows.
+ */
+export async function partsInTurns(
+  turns: Turns,
+  account: string,
+  { start, end }: Interval,
+  frontier: Pick<Frontier, 'end'>,
+  maxRows: number,
+): Promise<readonly AccountInterval[]> {
+  const known = micros(Math.min(end, frontier.end));
+  if (known <= start) return [{ start, end, rows: 0 }];
+  const merged: AccountInterval[] = [];
+  let counted = 0;
+  // Use a stack, so that both halves of a split interval are counted before the later intervals.
+  const left = daysOf({ start, end: known }).toReversed();
+  for (let next = left.pop(); next !== undefined; next = left.pop()) {
+    const interval = next;
+    const parts = await turns((store) => countedParts(store, account, interval, maxRows));
+    if (parts === null) {
+      left.push(...halves(interval).toReversed());
+      continue;
+    }
+    for (const part of parts) {
+      append(merged, part, maxRows);
+      counted += part.rows;
+    }
+    if (counted > countBudget)
+      throw new StoreError('budget_exceeded', `the interval contains more than ${countBudget} rows`);
   }
+  return upTo(end, known, merged);
+}
+
+async function countedParts(
+  store: AccountStore,
+  account: string,
+  interval: Interval,
+  maxRows: number,
+): Promise<readonly AccountInterval[] | null> {
+  try {
+    return await store.accountIntervals({ account, ...interval, maxRows, budget: rowsPerTurn });
+  } catch (error) {
+    if (error instanceof StoreError && error.code === 'budget_exceeded') return null;
+    throw error;
+  }
+}
+
+/** Appends a part to `merged`, or merges it with the last part if both fit into `maxRows`. */
+function append(merged: AccountInterval[], part: AccountInterval, maxRows: number): void {
+  const last = merged.at(-1);
+  if (last && last.rows + part.rows <= maxRows) {
+    merged[merged.length - 1] = { start: last.start, end: part.end, rows: last.rows + part.rows };
+  } else {
+    merged.push(part);
+  }
+}
+
+/**
+ * Extends the parts to the end of the interval. If there are several parts, the time after the frontier becomes a
+ * separate part.
+ */
+function upTo(
+  end: Interval['end'],
+  known: Interval['end'],
+  parts: readonly AccountInterval[],
+): readonly AccountInterval[] {
+  const [only] = parts;
+  if (only !== undefined && parts.length === 1) return [{ ...only, end }];
+  return known < end ? [...parts, { start: known, end, rows: 0 }] : parts;
+}
+
+function daysOf({ start, end }: Interval): Interval[] {
+  const days: Interval[] = [];
+  for (let from: number = start; from < end; from = dayStart(dayOf(from)) + day) {
+    days.push({ start: micros(from), end: micros(Math.min(end, dayStart(dayOf(from)) + day)) });
+  }
+  return days;
+}
+
+function halves({ start, end }: Interval): Interval[] {
+  const middle = micros(start + Math.floor((end - start) / 2));
+  return [
+    { start, end: middle },
+    { start: middle, end },
+  ];
 }

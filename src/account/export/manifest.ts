@@ -9,7 +9,7 @@ import { micros } from '../../store/time.ts';
 import { cursorBytes, type Snapshot } from '../cursor/cursor.ts';
 import type { AccountStore } from '../query/account-store.ts';
 import { readCoverage } from '../query/coverage.ts';
-import { firstDigest } from '../query/row.ts';
+import { firstDigest } from './rows.ts';
 
 /** Creates the manifest of a snapshot with its coverage. */
 function manifestOf(

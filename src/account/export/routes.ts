@@ -2,12 +2,12 @@ import type { ExportCreated, ExportLastPage, ExportNextPage } from '../../contra
 import { jsonType, withBody } from '../../http/reply.ts';
 import { maxChunkRows } from '../../store/port.ts';
 import type { Cursor, Cursors, Snapshot } from '../cursor/cursor.ts';
-import type { Turns } from '../query/account-parts.ts';
 import { parseAccountQuery, parseParameters } from '../query/query.ts';
 import { accountCommonHeaders, accountError } from '../replies.ts';
 import type { AccountReply, AccountRequest, AccountRoute, AccountServices } from '../route.ts';
-import { begin, createExport, type ExportRefusal, tooLarge, whyGone } from './exports.ts';
+import { createExport, type Turns, tooLarge } from './exports.ts';
 import type { WrittenManifest } from './manifest.ts';
+import { begin, type ExportRefusal, whyGone } from './rows.ts';
 
 /** Creates the route `GET /exports`, which creates an export or returns one of its pages. */
 export function exportsRoute(services: AccountServices): AccountRoute {
@@ -27,8 +27,9 @@ async function create(services: AccountServices, request: AccountRequest): Promi
   const turns = turnsOf(services, request, parsed.query.account);
   const created = await createExport(turns, manifests, parsed.query, request.now, bounds);
   if (created.kind === 'refused') return refusal(created);
-  const { manifest, snapshot, progress } = created;
-  const end: Omit<ExportCreated, 'manifest'> = { cursor: cursors.seal({ kind: 'export', snapshot, progress }) };
+  const { manifest, snapshot } = created;
+  const cursor = cursors.seal({ kind: 'export', snapshot, progress: begin(manifest) });
+  const end: Omit<ExportCreated, 'manifest'> = { cursor };
   return written(`{"manifest":${manifest.text},${JSON.stringify(end).slice(1)}`);
 }
 

@@ -8,7 +8,7 @@ import { splitUri, targetOf } from '../../store/subject.ts';
 import { second } from '../../store/time.ts';
 import { Foreign } from '../../web/foreign.tsx';
 import { globalMeaning } from '../../web/language/global-values.ts';
-import { rowOf } from '../query/row.ts';
+import { rowOf } from '../export/rows.ts';
 import type { Texts } from '../texts/texts.ts';
 import type { StateName } from '../texts/view/en.ts';
 import type { Definition } from '../view/definitions.ts';

@@ -1,6 +1,6 @@
 import type { StoreErrorCode } from '../../store/errors.ts';
 import type { Observation } from '../../store/port.ts';
-import type { ExportRefusal, ReadRows, RowsQuery } from '../export/exports.ts';
+import type { ExportRefusal, ReadRows, RowsQuery } from '../export/rows.ts';
 import { type AccountStore, type AccountStoreMethod, accountStoreMethods } from '../query/account-store.ts';
 import type { AccountView, ViewQuery } from '../view/view.ts';
 

@@ -3,7 +3,7 @@ import { performance } from 'node:perf_hooks';
 import { StoreError, storeErrors } from '../../store/errors.ts';
 import { openStoreReader } from '../../store/open.ts';
 import type { StoreReader } from '../../store/port.ts';
-import { type RowsQuery, readExport } from '../export/exports.ts';
+import { type RowsQuery, readExport } from '../export/rows.ts';
 import { accountStoreMethods } from '../query/account-store.ts';
 import { type Definition, DefinitionCache } from '../view/definitions.ts';
 import { missedOf } from '../view/missed.ts';

@@ -3,8 +3,8 @@ import { expect, it } from 'vitest';
 import { StoreError } from '../../store/errors.ts';
 import type { AccountInterval } from '../../store/port.ts';
 import { day, micros } from '../../store/time.ts';
-import { partsInOneTurn, partsInTurns, type Turns } from './account-parts.ts';
-import type { AccountStore } from './account-store.ts';
+import type { AccountStore } from '../query/account-store.ts';
+import { partsInOneTurn, partsInTurns, type Turns } from './exports.ts';
 
 const account = 'did:web:hot.example';
 

@@ -6,7 +6,7 @@ import { canonicalJson } from '../../contract/encodings.ts';
 import type { Observation } from '../../store/port.ts';
 import { targetOf } from '../../store/subject.ts';
 import { micros } from '../../store/time.ts';
-import { firstDigest, RowChain, rowOf, rowText } from './row.ts';
+import { firstDigest, RowChain, rowOf, rowText } from './rows.ts';
 
 const labeler = 'did:plc:ar7c4by46qjdydhdevvrndac';
 const account = 'did:plc:ewvi7nxzyoun6zhxrhs64oiz';

@@ -5,9 +5,8 @@ import { Bar } from '../../web/bar.tsx';
 import { isoDay } from '../../web/language/formats.ts';
 import type { Texts } from '../texts/texts.ts';
 import { type AnswerLabeler, type AnswerSpan, answerOf, type ObservedTime } from '../view/answer.ts';
-import { hasFallenSilent } from '../view/unread.ts';
 import type { AccountView } from '../view/view.ts';
-import { stateSentence } from './coverage.tsx';
+import { hasFallenSilent, stateSentence } from './coverage.tsx';
 import type { AccountLinks } from './links.ts';
 import { formatMissed, Labeler, ValueText } from './observation.tsx';
 
@@ -113,8 +112,7 @@ function LabelerRows({ found, most, view, links, t }: LabelerRowsProps) {
 function coverageText({ labeler: { state }, unseen }: AnswerLabeler, view: AccountView, t: Texts): string {
   const missed = unseen === 0 ? t.answer.noneMissed : t.answer.missed(formatMissed(t, unseen));
   if (state === 'established') return missed;
-  const isPast = hasFallenSilent(view.frontier, view);
-  return missed + t.formats.sentenceSpace + (state === null ? t.notReadNow : stateSentence(t, state, isPast));
+  return missed + t.formats.sentenceSpace + stateSentence(t, state, hasFallenSilent(view));
 }
 
 function SpanCells({ span: { applied, removed, first, last }, t }: { readonly span: AnswerSpan; readonly t: Texts }) {

@@ -1,9 +1,9 @@
+import { isSilent, isUnobserved } from '../../store/coverage-rule.ts';
 import { gappedTime } from '../../store/gaps.ts';
 import type { StoredGap } from '../../store/port.ts';
 import type { Removals } from '../../store/removals.ts';
 import type { LabelerHandle } from '../../store/roster.ts';
 import type { Texts } from '../texts/texts.ts';
-import { hasFallenSilent } from '../view/unread.ts';
 import type { AccountView, LabelerView } from '../view/view.ts';
 import { describeState, formatMissed, Instant, Labeler } from './observation.tsx';
 
@@ -32,7 +32,7 @@ export function CoverageSection({ view, t }: { readonly view: AccountView; reado
                 labeler={labeler}
                 name={view.network.names.get(labeler.labeler)}
                 uncounted={view.timeline.uncounted}
-                silent={hasFallenSilent(view.frontier, view)}
+                silent={hasFallenSilent(view)}
                 t={t}
               />
             ))}
@@ -48,7 +48,7 @@ export function CoverageSection({ view, t }: { readonly view: AccountView; reado
 function coverageSentences(view: AccountView, t: Texts): string[] {
   const { startedAt, shown, frontier, ownGaps, interval, network, missed, labelers } = view;
   const { minute } = t.formats;
-  const past = hasFallenSilent(frontier, view);
+  const past = hasFallenSilent(view);
   const found: string[] = [];
   if (shown.start < interval.start) {
     const missing = formatMissed(t, interval.start - shown.start);
@@ -137,7 +137,7 @@ function LabelerItem({
       <p class="soft">
         {t.sums({ applied, removed }, uncounted)}
         {t.formats.sentenceSpace}
-        {state === null ? t.notReadNow : stateSentence(t, state, silent)}
+        {stateSentence(t, state, silent)}
         {t.formats.sentenceSpace}
         {lastAsked === null ? t.lastReadUnknown : t.lastRead(<Instant at={lastAsked} t={t} />)}
         {t.formats.sentenceSpace}
@@ -148,8 +148,20 @@ function LabelerItem({
   );
 }
 
-/** Describes the state of one labeler. `past` selects the past tense, for a state that is out of date. */
-export function stateSentence(t: Texts, state: string, past: boolean): string {
+/**
+ * Returns true if pages were accepted before, but none for longer than the coverage tolerance, or none since the start
+ * of the interval.
+ */
+export function hasFallenSilent({ frontier, interval, now }: AccountView): boolean {
+  return frontier.observedThrough !== null && (isSilent(frontier, now) || isUnobserved(frontier, interval));
+}
+
+/**
+ * Describes the state of one labeler, or null if it is not enrolled. `past` selects the past tense, for a state that is
+ * out of date.
+ */
+export function stateSentence(t: Texts, state: string | null, past: boolean): string {
+  if (state === null) return t.notReadNow;
   const text = describeState(t, { state, n: 1, past });
   return past ? t.statePast(text) : t.state(text);
 }

@@ -5,10 +5,8 @@ import { openStoreReader } from '../../store/open.ts';
 import type { StoreReader } from '../../store/port.ts';
 import { type RowsQuery, readExport } from '../export/rows.ts';
 import { accountStoreMethods } from '../query/account-store.ts';
-import { type Definition, DefinitionCache } from '../view/definitions.ts';
-import { missedOf } from '../view/missed.ts';
-import { labelersOf } from '../view/network.ts';
-import { type AccountView, readView, type ViewQuery } from '../view/view.ts';
+import type { Definition } from '../view/definitions.ts';
+import { type AccountView, createViewReader, type ViewQuery } from '../view/view.ts';
 import { cut, type ReadAnswer, type ReadQuestion, shortened } from './protocol.ts';
 
 /**
@@ -34,16 +32,11 @@ try {
 
 let opening: Promise<StoreReader> | null = null;
 
-const monotonic = (): number => performance.now();
-const shared = {
-  definitions: new DefinitionCache(monotonic),
-  labelers: labelersOf(monotonic),
-  missed: missedOf(monotonic),
-};
+const readView = createViewReader(() => performance.now());
 
 async function read(reader: StoreReader, { method, args }: ReadQuestion): Promise<unknown> {
   if (method === 'view') {
-    const view = await readView({ store: reader, ...shared }, args[0] as ViewQuery);
+    const view = await readView(reader, args[0] as ViewQuery);
     if (view === 'out_of_window') return view;
     return forPage(view);
   }

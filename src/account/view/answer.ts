@@ -2,9 +2,9 @@ import type { Micros } from '../../contract/timestamp.ts';
 import type { AccountTally, EventCount, EventSpan } from '../../store/account-counts.ts';
 import type { Observation } from '../../store/port.ts';
 import { type Interval, micros } from '../../store/time.ts';
+import { unreadOf } from './labelers.ts';
 import type { Part } from './rows.ts';
 import { overlap, type Timeline, union } from './timeline.ts';
-import { unreadOf } from './unread.ts';
 import type { LabelerView } from './view.ts';
 
 /** Acceptance time of an observation: exact, or only the start of its UTC day if the page did not read the row. */

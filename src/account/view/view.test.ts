@@ -6,10 +6,7 @@ import type { StoredGap } from '../../store/port.ts';
 import type { RosterRow } from '../../store/roster.ts';
 import { day, hour, micros, minute } from '../../store/time.ts';
 import type { RowStore } from '../query/account-store.ts';
-import { DefinitionCache } from './definitions.ts';
-import { missedOf, nothingMissed } from './missed.ts';
-import { labelersOf } from './network.ts';
-import { type AccountView, readView } from './view.ts';
+import { type AccountView, createViewReader } from './view.ts';
 
 const noon = 20_000 * 86_400_000_000 + 43_200_000_000;
 
@@ -32,14 +29,11 @@ it.each([12, 300])(
         return tally;
       },
     };
-    const view = await readView(
-      { store, definitions: new DefinitionCache(() => 0), labelers: labelersOf(() => 0), missed: missedOf(() => 0) },
-      {
-        query: { account, asked: { kind: 'days', days: 7 }, filters: {} },
-        before: null,
-        now: micros(noon + 60_000_000),
-      },
-    );
+    const view = await createViewReader(() => 0)(store, {
+      query: { account, asked: { kind: 'days', days: 7 }, filters: {} },
+      before: null,
+      now: micros(noon + 60_000_000),
+    });
     if (view === 'out_of_window') throw new Error(view);
     const { rows, parts, frontier, tally, interval } = view;
     expect({ rows, total: parts.reduce((sum, { total }) => sum + (total ?? 0), 0) }).toEqual({
@@ -58,15 +52,11 @@ it('an interval without rows has days with counts of zero', async () => {
   await fill(writer, 3, { at: noon + 1_000_000 });
   const start = micros(noon + 2_000_000);
   const end = micros(noon + 2 * 86_400_000_000);
-  const view = await readView(
-    {
-      store: writer,
-      definitions: new DefinitionCache(() => 0),
-      labelers: labelersOf(() => 0),
-      missed: missedOf(() => 0),
-    },
-    { query: { account, asked: { kind: 'explicit', start, end }, filters: {} }, before: null, now: end },
-  );
+  const view = await createViewReader(() => 0)(writer, {
+    query: { account, asked: { kind: 'explicit', start, end }, filters: {} },
+    before: null,
+    now: end,
+  });
   if (view === 'out_of_window') throw new Error(view);
   expect(view.tally.days.map(({ counts }) => counts?.rows)).toEqual([0, 0, 0]);
   expect(view.parts.map(({ rows, next }) => ({ rows, next }))).toEqual(Array(3).fill({ rows: [], next: null }));
@@ -87,15 +77,11 @@ async function viewWith(
   const positions = labelers.map((source) => ({ source, endpoint: 'https://labeler.example', value: '1' }));
   await writer.append({ at: micros(end - 1_000_000), observations: [], refusals: [], positions });
   const filters = labeler === undefined ? {} : { labeler };
-  const view = await readView(
-    {
-      store: writer,
-      definitions: new DefinitionCache(() => 0),
-      labelers: labelersOf(() => 0),
-      missed: missedOf(() => 0),
-    },
-    { query: { account, asked: { kind: 'days', days: 7 }, filters }, before: null, now: micros(now) },
-  );
+  const view = await createViewReader(() => 0)(writer, {
+    query: { account, asked: { kind: 'days', days: 7 }, filters },
+    before: null,
+    now: micros(now),
+  });
   if (view === 'out_of_window') throw new Error(view);
   return view;
 }
@@ -204,13 +190,10 @@ describe('a day of the timeline', () => {
         return { days: days.map((one, i) => (i === 0 ? { ...one, counts: null } : one)), ...others };
       },
     };
-    const view = await readView(
-      { store, definitions: new DefinitionCache(() => 0), labelers: labelersOf(() => 0), missed: missedOf(() => 0) },
-      {
-        query: { account, asked: { kind: 'explicit', start: micros(noon), end: micros(noon + hour) }, filters: {} },
-        ...{ before: null, now: micros(noon + hour) },
-      },
-    );
+    const view = await createViewReader(() => 0)(store, {
+      query: { account, asked: { kind: 'explicit', start: micros(noon), end: micros(noon + hour) }, filters: {} },
+      ...{ before: null, now: micros(noon + hour) },
+    });
     if (view === 'out_of_window') throw new Error(view);
     expect([countsOf(view), view.rows, view.timeline.uncounted]).toEqual([[null], null, 1]);
   });
@@ -220,17 +203,15 @@ it("a labeler's gap is shown even if the cached data about all labelers does not
   const writer = writerInTest(folderInTest(), noon);
   await fill(writer, rows, { at: noon + 1_000_000 });
   const gap = { start: micros(noon + 2 * minute), end: micros(noon + 3 * minute) };
-  await writer.recordGap({ source: labelers[0], reason: 'source_unavailable', ...gap });
-  const view = await readView(
-    {
-      ...{ store: writer, definitions: new DefinitionCache(() => 0), labelers: labelersOf(() => 0) },
-      missed: () => Promise.resolve(nothingMissed),
-    },
-    {
+  const readView = createViewReader(() => 0);
+  const read = () =>
+    readView(writer, {
       query: { account, asked: { kind: 'explicit', start: micros(noon), end: micros(noon + 5 * minute) }, filters: {} },
       ...{ before: null, now: micros(noon + 5 * minute) },
-    },
-  );
+    });
+  await read();
+  await writer.recordGap({ source: labelers[0], reason: 'source_unavailable', ...gap });
+  const view = await read();
   if (view === 'out_of_window') throw new Error(view);
   expect(view.labelers.find(({ labeler }) => labeler === labelers[0])?.gaps).toMatchObject([gap]);
   expect(view.timeline.partly).toMatchObject([gap]);

@@ -6,12 +6,24 @@ import { day, dayOf, dayStart, type Interval, micros } from '../../store/time.ts
 import type { Language } from '../../web/language/language.ts';
 import type { AccountStore, RowStore } from '../query/account-store.ts';
 import { type AskedQuery, availableInterval, type ClippedInterval, storeFilter, windowDays } from '../query/query.ts';
-import type { DefinitionCache, LabelerDefinitions } from './definitions.ts';
-import { type Missed, type MissedSum, nothingMissed, stretchesOf, sumOf } from './missed.ts';
-import { type Labelers, type NetworkView, networkView } from './network.ts';
+import { DefinitionCache, type LabelerDefinitions } from './definitions.ts';
+import {
+  type HowRead,
+  howRead,
+  type Labelers,
+  labelersOf,
+  type Missed,
+  type MissedSum,
+  missedOf,
+  type NetworkView,
+  networkView,
+  nothingMissed,
+  stretchesOf,
+  sumOf,
+  unreadOf,
+} from './labelers.ts';
 import { type Part, readParts } from './rows.ts';
 import { type Timeline, timelineOf } from './timeline.ts';
-import { type HowRead, howRead, unreadOf } from './unread.ts';
 
 /** Maximum number of labelers on an account's page. Labelers with more rows are listed first. */
 const maxLabelersShown = 50;
@@ -55,14 +67,6 @@ export interface AccountView {
   readonly network: NetworkView;
 }
 
-/** Sources of the data of a view. */
-interface ViewSources {
-  readonly store: RowStore;
-  readonly definitions: DefinitionCache;
-  readonly labelers: (store: AccountStore) => Promise<Labelers>;
-  readonly missed: (store: AccountStore, window: Interval) => Promise<Missed>;
-}
-
 /** Query of a page and the time of the request. */
 export interface ViewQuery {
   readonly query: AskedQuery;
@@ -73,10 +77,33 @@ export interface ViewQuery {
   readonly language?: Language;
 }
 
-/** Reads the data of a page. Returns `out_of_window` if no part of the interval is retained. */
-export async function readView(
-  { store, definitions, labelers, missed }: ViewSources,
+/** Reads the data of a page. Resolves with `out_of_window` if no part of the interval is retained. */
+type ViewReader = (store: RowStore, asked: ViewQuery) => Promise<AccountView | 'out_of_window'>;
+
+/**
+ * Creates a function that reads the data of a page. It caches the data about labelers. `monotonic` returns the time of a
+ * monotonic clock in milliseconds.
+ */
+export function createViewReader(monotonic: () => number): ViewReader {
+  const caches = {
+    definitions: new DefinitionCache(monotonic),
+    labelers: labelersOf(monotonic),
+    missed: missedOf(monotonic),
+  };
+  return (store, asked) => readView(store, asked, caches);
+}
+
+/** Caches of the data about labelers. */
+interface Caches {
+  readonly definitions: DefinitionCache;
+  readonly labelers: (store: AccountStore) => Promise<Labelers>;
+  readonly missed: (store: AccountStore, window: Interval) => Promise<Missed>;
+}
+
+async function readView(
+  store: RowStore,
   { query, before, now: asked, language = 'en' }: ViewQuery,
+  { definitions, labelers, missed }: Caches,
 ): Promise<AccountView | 'out_of_window'> {
   const [frontier, { startedAt }] = await Promise.all([store.frontier(), store.epoch()]);
   const { now, window, interval } = availableInterval(frontier, query.asked, asked, before);

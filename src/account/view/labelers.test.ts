@@ -4,7 +4,7 @@ import { rosterRow } from '../../../harness/store/roster-row.ts';
 import type { Position } from '../../store/port.ts';
 import type { RosterRow } from '../../store/roster.ts';
 import { micros } from '../../store/time.ts';
-import { kept, labelersOf, networkView, publicOrigin } from './network.ts';
+import { kept, labelersOf, networkView, publicOrigin } from './labelers.ts';
 
 const [one, two, three, four] = [
   'did:web:one.example',

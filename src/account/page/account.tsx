@@ -6,7 +6,6 @@ import { CoverageSection } from './coverage.tsx';
 import { type DownloadLink, DownloadSection } from './download.tsx';
 import { anotherInterval, Choices } from './forms.tsx';
 import type { PageFrame } from './frame.ts';
-import { Appeals } from './labeler-links.tsx';
 import { type AccountLinks, accountLinks } from './links.ts';
 import { Instant, SubjectItem } from './observation.tsx';
 import { nothingSeen, TimelineSection } from './picture.tsx';
@@ -163,5 +162,19 @@ function More({ part: { target, total, rows, next }, view, links, t }: Omit<Part
         </>
       )}
     </p>
+  );
+}
+
+/**
+ * Renders the explanation of how to appeal in the official application. For a simulated network, adds that its
+ * accounts do not exist there.
+ */
+function Appeals({ t, isLive }: { readonly t: Texts; readonly isLive: boolean }) {
+  return (
+    <section aria-labelledby="appeals">
+      <h2 id="appeals">{t.disagree}</h2>
+      {isLive ? null : <p>{t.appealsSimulated}</p>}
+      <p>{t.appeals}</p>
+    </section>
   );
 }

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { account, bodyOf, frameIn, labelers, linesOf, now, viewOf } from '../../../harness/accounts/account-view.ts';
 import { day, dayOf, dayStart, hour, micros } from '../../store/time.ts';
 import { languages } from '../../web/language/language.ts';
-import { answerOf } from '../view/answer.ts';
 import type { AccountView } from '../view/view.ts';
+import { answerOf } from './answer.tsx';
 
 const [careful, web] = labelers;
 const post = `at://${account}/app.bsky.feed.post/3lb5xpd2ank2v`;

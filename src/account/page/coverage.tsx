@@ -5,7 +5,7 @@ import type { Removals } from '../../store/removals.ts';
 import type { LabelerHandle } from '../../store/roster.ts';
 import type { Texts } from '../texts/texts.ts';
 import type { AccountView, LabelerView } from '../view/view.ts';
-import { describeState, formatMissed, Instant, Labeler } from './observation.tsx';
+import { formatMissed, Instant, Labeler } from './observation.tsx';
 
 /** Maximum number of gaps in a list. The totals include all gaps. */
 const maxGapsListed = 20;
@@ -82,7 +82,7 @@ function networkSentences({ byState, notEnrolled }: AccountView['network'], past
   const all = [...byState.values()].reduce((sum, n) => sum + n, 0);
   const others = [...byState]
     .filter(([state]) => state !== 'established')
-    .map(([state, n]) => t.stateCount(n, describeState(t, { state, n, past })))
+    .map(([state, n]) => t.stateCount(n, describeState(t, state, n, past)))
     .sort();
   return [
     [
@@ -162,8 +162,15 @@ export function hasFallenSilent({ frontier, interval, now }: AccountView): boole
  */
 export function stateSentence(t: Texts, state: string | null, past: boolean): string {
   if (state === null) return t.notReadNow;
-  const text = describeState(t, { state, n: 1, past });
+  const text = describeState(t, state, 1, past);
   return past ? t.statePast(text) : t.state(text);
+}
+
+/** Describes a state of `n` enrolled labelers. `past` selects the past tense, for a state that is out of date. */
+function describeState({ states, formats }: Texts, state: string, n: number, past: boolean): string {
+  const isKnown = (name: string): name is keyof typeof states => Object.hasOwn(states, name);
+  const forms = states[isKnown(state) ? state : 'unknown'];
+  return formats.plural(n, past ? forms.past : forms.now);
 }
 
 interface GapListProps {

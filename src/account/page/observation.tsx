@@ -10,10 +10,8 @@ import { Foreign } from '../../web/foreign.tsx';
 import { globalMeaning } from '../../web/language/global-values.ts';
 import { rowOf } from '../export/rows.ts';
 import type { Texts } from '../texts/texts.ts';
-import type { StateName } from '../texts/view/en.ts';
 import type { Definition } from '../view/definitions.ts';
 import type { AccountView } from '../view/view.ts';
-import { LabelerLinks } from './labeler-links.tsx';
 
 /** Maximum length in characters of a label definition that is shown with an observation. */
 const maxDefinition = 300;
@@ -69,6 +67,70 @@ function ObservationItem({ observation, view: { definitions, network }, t, isLiv
       {isLive ? <LabelerLinks labeler={labeler} uri={row.uri} origin={network.origins.get(labeler)} t={t} /> : null}
     </li>
   );
+}
+
+/**
+ * Renders links from an observation to its labeler: the profile in the official application, and the labeler's own
+ * response for the subject. Each link states that its target is outside this service. The link to the response also
+ * states what the labeler learns from the request. Renders nothing if neither link is possible.
+ */
+function LabelerLinks({
+  labeler,
+  uri,
+  origin,
+  t,
+}: {
+  readonly labeler: string;
+  readonly uri: string;
+  /** Origin of the labeler's endpoint, or undefined if the page may not link to it. */
+  readonly origin: string | undefined;
+  readonly t: Texts;
+}) {
+  const profile = profileUrl(labeler);
+  const query = queryUrl(origin, uri);
+  if (profile === null && query === null) return null;
+  return (
+    <ul class="ask">
+      {profile === null ? null : (
+        <li>
+          <a href={profile} rel="noreferrer">
+            {t.profileLink}
+          </a>
+        </li>
+      )}
+      {query === null ? null : (
+        <li>
+          <a href={query} rel="noreferrer">
+            {t.queryLink}
+          </a>
+        </li>
+      )}
+    </ul>
+  );
+}
+
+/** Base URL of profiles in the official application. */
+const profiles = 'https://bsky.app/profile/';
+
+/**
+ * Maximum length of a subject in a link, in characters. A longer URI may be truncated in the data of a page, so the
+ * link would query a different subject.
+ */
+const maxUriLength = 1_000;
+
+/** Returns the URL of a labeler's profile in the official application, or null if its DID is invalid. */
+export function profileUrl(did: string): string | null {
+  return isDid(did) ? profiles + did.replaceAll('%', '%25') : null;
+}
+
+/**
+ * Returns the URL of a labeler's public query for its labels on one subject. `origin` is the result of
+ * `publicOrigin`, or undefined. Returns null without an origin, or if the URI may be truncated or is not well-formed
+ * Unicode.
+ */
+export function queryUrl(origin: string | undefined, uri: string): string | null {
+  if (origin === undefined || uri.length > maxUriLength || !uri.isWellFormed()) return null;
+  return `${origin}/xrpc/com.atproto.label.queryLabels?uriPatterns=${encodeURIComponent(uri)}`;
 }
 
 /** Number of a subject's observations that are shown without opening its card. */
@@ -244,23 +306,6 @@ export function Instant({
   readonly precision?: 'minute' | 'second';
 }) {
   return <time dateTime={formatMicros(at)}>{t.formats[precision](at)}</time>;
-}
-
-/** Describes a state of `n` enrolled labelers. `past` selects the past tense, for a state that is out of date. */
-export function describeState({ states, formats }: Texts, { state, n, past }: DescribedState): string {
-  const forms = states[isStateName(state, states) ? state : 'unknown'];
-  return formats.plural(n, past ? forms.past : forms.now);
-}
-
-/** A source state and the number of labelers in it. */
-interface DescribedState {
-  readonly state: string;
-  readonly n: number;
-  readonly past: boolean;
-}
-
-function isStateName(state: string, states: Texts['states']): state is StateName {
-  return Object.hasOwn(states, state);
 }
 
 /** Formats a duration of missed time, given in microseconds. Rounds up, so that missed time is never understated. */

@@ -20,7 +20,7 @@ const observations = { one: 'observation', other: 'observations' };
 const rows = { one: 'row', other: 'rows' };
 
 /** Source state of a labeler as the page describes it; `unknown` for a state that the page does not know. */
-export type StateName = Exclude<LabelerState, 'departed' | 'denied'> | 'unknown';
+type StateName = Exclude<LabelerState, 'departed' | 'denied'> | 'unknown';
 
 /** Descriptions of a source state in the present and the past tense. */
 interface StateForms {

@@ -1,6 +1,6 @@
 import { renderToString } from 'preact-render-to-string';
 import { AccountBody } from '../../src/account/page/account.tsx';
-import type { PageFrame } from '../../src/account/page/frame.ts';
+import type { PageFrame } from '../../src/account/page/links.ts';
 import { textsOf } from '../../src/account/texts/texts.ts';
 import type { Definition } from '../../src/account/view/definitions.ts';
 import { readParts } from '../../src/account/view/rows.ts';

@@ -10,7 +10,7 @@ import {
   now,
   viewOf,
 } from '../../harness/accounts/account-view.ts';
-import { HomeBody } from '../../src/account/page/home.tsx';
+import { HomeBody } from '../../src/account/page/entry.tsx';
 import { describePart, summaryOf } from '../../src/account/page/picture.tsx';
 import { day, hour, micros, minute } from '../../src/store/time.ts';
 

@@ -4,9 +4,8 @@ import type { AccountView } from '../view/view.ts';
 import { AnswerSection } from './answer.tsx';
 import { CoverageSection } from './coverage.tsx';
 import { type DownloadLink, DownloadSection } from './download.tsx';
-import { anotherInterval, Choices } from './forms.tsx';
-import type { PageFrame } from './frame.ts';
-import { type AccountLinks, accountLinks } from './links.ts';
+import { anotherInterval, Choices } from './entry.tsx';
+import { type AccountLinks, accountLinks, type PageFrame } from './links.ts';
 import { Instant, SubjectItem } from './observation.tsx';
 import { nothingSeen, TimelineSection } from './picture.tsx';
 
@@ -29,8 +28,8 @@ interface AccountPageProps {
 /** Renders the page of one account. */
 export function AccountBody({ view, frame, isLive, downloads }: AccountPageProps) {
   const { query, interval, before, parts } = view;
-  const { base, selected, t } = frame;
-  const links = accountLinks(base, query, selected);
+  const { t } = frame;
+  const links = accountLinks(frame, query);
   return (
     <>
       <h1>

@@ -2,6 +2,18 @@ import { formatMicros, type Micros } from '../../contract/timestamp.ts';
 import type { Interval } from '../../store/time.ts';
 import { type Language, languageParameter } from '../../web/language/language.ts';
 import { type AccountFilters, type AskedQuery, type DayShortcut, searchText } from '../query/query.ts';
+import type { Texts } from '../texts/texts.ts';
+
+/** Properties that all parts of a page share. */
+export interface PageFrame {
+  /** Base path, which is the prefix of all links. */
+  readonly base: string;
+  /** True if the service resolves handles. */
+  readonly handles: boolean;
+  readonly t: Texts;
+  /** Language selected by the query, which all links keep, or null if the request's header determines the language. */
+  readonly selected: Language | null;
+}
 
 /** Name of the query parameter with the position at which the list of a part continues. */
 export const beforeParameter = 'before';
@@ -10,7 +22,7 @@ export const beforeParameter = 'before';
  * Returns the links of an account's page and functions that create them. Each link keeps the interval and filters that
  * it does not change. Links to pages also keep the language if the query selects it.
  */
-export function accountLinks(base: string, query: AskedQuery, selected: Language | null) {
+export function accountLinks({ base, selected }: PageFrame, query: AskedQuery) {
   const rest = selected === null ? '' : `&${languageParameter}=${selected}`;
   const link = (changed: Partial<AskedQuery>): string =>
     `${base}/account?${searchText({ ...query, ...changed })}${rest}`;
@@ -43,22 +55,3 @@ export function accountLinks(base: string, query: AskedQuery, selected: Language
 
 /** Links of an account's page, and functions that create them. */
 export type AccountLinks = ReturnType<typeof accountLinks>;
-
-/** Returns the hidden fields of a form: the parameters that the form does not change. */
-export function keptFields(
-  { account, asked, filters }: AskedQuery,
-  keep: 'interval' | 'filters',
-  selected: Language | null,
-): [string, string][] {
-  const interval: [string, string][] =
-    asked.kind === 'days'
-      ? [['days', String(asked.days)]]
-      : [
-          ['start', formatMicros(asked.start)],
-          ['end', formatMicros(asked.end)],
-        ];
-  const kept = keep === 'interval' ? interval : Object.entries(filters);
-  const all: (readonly [string, unknown])[] = [['did', account], ...kept];
-  if (selected !== null) all.push([languageParameter, selected]);
-  return all.map(([name, value]): [string, string] => [name, String(value)]);
-}

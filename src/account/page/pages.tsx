@@ -19,8 +19,8 @@ import { type AccountRequest, type AccountRoute, type AccountServices, missingPa
 import type { AccountView } from '../view/view.ts';
 import { AccountBody } from './account.tsx';
 import { type DownloadLink, downloadParts } from './download.tsx';
+import { HomeBody } from './entry.tsx';
 import { didIn, type FindHandle, handleIn } from './handle.ts';
-import { HomeBody } from './home.tsx';
 import { beforeParameter } from './links.ts';
 import { FactsUrl } from './observation.tsx';
 import { createRenderer, htmlType, type OriginMark, originMark, pageHeaders, type Renderer } from './render.tsx';

@@ -19,8 +19,8 @@ import { privateHeaders } from '../replies.ts';
 import type { AccountRequest } from '../route.ts';
 import type { NameProblem, PageErrorCode } from '../texts/entry/en.ts';
 import { textsOf } from '../texts/texts.ts';
-import type { PageFrame } from './frame.ts';
-import { RefusalBody } from './home.tsx';
+import { RefusalBody } from './entry.tsx';
+import type { PageFrame } from './links.ts';
 
 /** Content Security Policy: style sheets only from this origin, images only as data URLs, and no scripts or framing. */
 const contentPolicy =

@@ -3,15 +3,90 @@ import { formatMicros } from '../../contract/timestamp.ts';
 import { labelActions, targetKinds } from '../../contract/vocabulary.ts';
 import type { AccountTally } from '../../store/account-counts.ts';
 import { Foreign, isPlain, visible } from '../../web/foreign.tsx';
-import { languageParameter } from '../../web/language/language.ts';
-import { type AccountFilters, dayShortcuts, type Parameters } from '../query/query.ts';
+import { type Language, languageParameter } from '../../web/language/language.ts';
+import { type SampleAccount, SampleAccounts } from '../../web/sample-accounts.tsx';
+import { type AccountFilters, type AskedQuery, dayShortcuts, type Parameters } from '../query/query.ts';
+import type { PageErrorCode } from '../texts/entry/en.ts';
 import type { Texts } from '../texts/texts.ts';
 import type { AccountView } from '../view/view.ts';
-import type { PageFrame } from './frame.ts';
-import { type AccountLinks, keptFields } from './links.ts';
+import type { AccountLinks, PageFrame } from './links.ts';
+
+/** Renders the home page: the form for looking up an account, links to sample accounts, and an explanation. */
+export function HomeBody({
+  frame,
+  samples,
+}: {
+  readonly frame: PageFrame;
+  readonly samples: readonly SampleAccount[];
+}) {
+  const { t, base } = frame;
+  return (
+    <>
+      <h1>{t.homeHeading}</h1>
+      <p class="lead">{t.homeLead}</p>
+      <LookUpForm frame={frame} />
+      {samples.length === 0 ? null : (
+        <section aria-labelledby="samples">
+          <h2 id="samples">{t.samplesHeading}</h2>
+          <SampleAccounts samples={samples} base={base} />
+        </section>
+      )}
+      <div class="two">
+        <section aria-labelledby="is">
+          <h2 id="is">{t.isHeading}</h2>
+          <Items texts={t.is} />
+        </section>
+        <section aria-labelledby="is-not">
+          <h2 id="is-not">{t.isNotHeading}</h2>
+          <Items texts={t.isNot} />
+        </section>
+      </div>
+    </>
+  );
+}
+
+function Items({ texts }: { readonly texts: readonly string[] }) {
+  return (
+    <ul>
+      {texts.map((text) => (
+        <li key={text}>{text}</li>
+      ))}
+    </ul>
+  );
+}
+
+/** Codes of errors that the user can avoid by choosing a different interval. */
+const ofInterval: readonly PageErrorCode[] = ['invalid_interval', 'unsupported_interval', 'out_of_window'];
+
+/**
+ * Renders an error page. `typed` contains the submitted parameters; `waitSeconds` is the time until a retry is
+ * possible.
+ */
+export function RefusalBody(props: {
+  readonly code: PageErrorCode;
+  readonly message: string;
+  readonly frame: PageFrame;
+  readonly typed: Parameters;
+  readonly waitSeconds: number | null;
+}) {
+  const { code, message, frame, typed, waitSeconds } = props;
+  const { t } = frame;
+  return (
+    <>
+      <h1>{t.refusalHeading[code]}</h1>
+      <div class="panel stop">
+        <p>{message}</p>
+        {waitSeconds === null ? null : <p>{t.tryAgain(t.formats.span(waitSeconds))}</p>}
+        <p>{t.code(<code>{code}</code>)}</p>
+      </div>
+      {ofInterval.includes(code) ? <MendInterval frame={frame} typed={typed} /> : null}
+      <LookUpForm frame={frame} value={typedText(typed, 'did')} />
+    </>
+  );
+}
 
 /** Renders the form for looking up an account. */
-export function LookUpForm({ frame: { base, handles, selected, t }, value }: { frame: PageFrame; value?: string }) {
+function LookUpForm({ frame: { base, handles, selected, t }, value }: { frame: PageFrame; value?: string }) {
   return (
     <form class="look-up" action={`${base}/account`} method="get">
       {selected === null ? null : <Kept fields={[[languageParameter, selected]]} />}
@@ -42,7 +117,7 @@ const maxValueLength = 300;
 const keptNames = ['did', 'labeler', 'value', 'action', 'target_kind', languageParameter];
 
 /** Renders the form for correcting a refused interval: shows the submitted text and keeps all other parameters. */
-export function MendInterval({ frame: { base, t }, typed }: { frame: PageFrame; typed: Parameters }) {
+function MendInterval({ frame: { base, t }, typed }: { frame: PageFrame; typed: Parameters }) {
   const kept = keptNames.flatMap((name): [string, string][] => {
     const text = typedText(typed, name);
     return text === '' ? [] : [[name, text]];
@@ -59,7 +134,7 @@ export function MendInterval({ frame: { base, t }, typed }: { frame: PageFrame; 
  * Returns the submitted text of a field, to show it again. Returns an empty string if the text is too long or the
  * field was submitted twice.
  */
-export function typedText(typed: Parameters, name: string): string {
+function typedText(typed: Parameters, name: string): string {
   const text = typed.get(name) ?? '';
   return text.length > maxValueLength ? '' : text;
 }
@@ -193,7 +268,24 @@ function Chosen({ filters, links, t }: { filters: AccountFilters; links: Account
   );
 }
 
-/** Input fields that several forms share. */
+/** Returns the hidden fields of a form: the parameters that the form does not change. */
+function keptFields(
+  { account, asked, filters }: AskedQuery,
+  keep: 'interval' | 'filters',
+  selected: Language | null,
+): [string, string][] {
+  const interval: [string, string][] =
+    asked.kind === 'days'
+      ? [['days', String(asked.days)]]
+      : [
+          ['start', formatMicros(asked.start)],
+          ['end', formatMicros(asked.end)],
+        ];
+  const kept = keep === 'interval' ? interval : Object.entries(filters);
+  const all: (readonly [string, unknown])[] = [['did', account], ...kept];
+  if (selected !== null) all.push([languageParameter, selected]);
+  return all.map(([name, value]): [string, string] => [name, String(value)]);
+}
 
 /** Attributes of a field for a name or value. They disable automatic corrections, which are meant for prose. */
 const verbatim = { autocomplete: 'off', autocapitalize: 'none', autocorrect: 'off', spellcheck: false } as const;

@@ -1,5 +1,8 @@
 import type { AccountTally } from '../../store/account-counts.ts';
 import type { Interval } from '../../store/time.ts';
+import { markOf, type Snapshot } from '../cursor/cursor.ts';
+import { wantedInterval } from '../query/query.ts';
+import type { AccountServices } from '../route.ts';
 import type { Texts } from '../texts/texts.ts';
 import type { LinkOf } from '../texts/view/en.ts';
 import type { AccountView } from '../view/view.ts';
@@ -9,25 +12,6 @@ import type { AccountLinks } from './links.ts';
 interface DownloadPart extends Interval {
   /** Number of the account's rows in the part, before the filters are applied. */
   readonly rows: number;
-}
-
-/**
- * Splits an interval at midnights into adjacent parts with at most `maxRows` rows each. Returns null if a day was not
- * counted or has more than `maxRows` rows; a client can then request an export, whose error response lists shorter
- * intervals.
- */
-export function downloadParts({ days }: Pick<AccountTally, 'days'>, maxRows: number): DownloadPart[] | null {
-  const parts: DownloadPart[] = [];
-  for (const { start, end, counts } of days) {
-    if (counts === null || counts.rows > maxRows) return null;
-    const last = parts.at(-1);
-    if (last && last.rows + counts.rows <= maxRows) {
-      parts[parts.length - 1] = { start: last.start, end, rows: last.rows + counts.rows };
-    } else {
-      parts.push({ start, end, rows: counts.rows });
-    }
-  }
-  return parts;
 }
 
 /** A download of the page's rows, or of a part of them. */
@@ -77,4 +61,59 @@ export function DownloadSection({
 
 function linkTo(href: string): LinkOf {
   return (text) => <a href={href}>{text}</a>;
+}
+
+/**
+ * Returns the downloads of the interval's rows, one for each part of the interval that fits into a download. Returns
+ * null if there are no such parts.
+ */
+export function downloadsOf(
+  view: AccountView,
+  base: string,
+  { cursors, bounds }: Pick<AccountServices, 'cursors' | 'bounds'>,
+  now: number,
+): DownloadLink[] | null {
+  const parts = downloadParts(view.tally, bounds.maxExportRows);
+  if (parts === null) return null;
+  const { query, interval, frontier } = view;
+  const wanted = wantedInterval(query.asked, view.now);
+  return parts.map((part) => {
+    const first = part.start === interval.start;
+    const last = part.end === interval.end;
+    const snapshot: Snapshot = {
+      account: query.account,
+      filters: query.filters,
+      start: part.start,
+      end: part.end,
+      askedStart: first ? view.shown.start : part.start,
+      // Mark only the parts that contain a clipped bound.
+      clipped: (first && wanted.start < interval.start) || (last && interval.end < wanted.end),
+      generation: markOf(frontier),
+      frontier: frontier.end,
+      countBound: part.rows,
+      pageRows: bounds.pageRows,
+      createdAt: now,
+      expiresAt: now + bounds.ttlMs,
+    };
+    return { ...part, href: `${base}/download?cursor=${cursors.seal({ kind: 'snapshot', snapshot })}` };
+  });
+}
+
+/**
+ * Splits an interval at midnights into adjacent parts with at most `maxRows` rows each. Returns null if a day was not
+ * counted or has more than `maxRows` rows; a client can then request an export, whose error response lists shorter
+ * intervals.
+ */
+export function downloadParts({ days }: Pick<AccountTally, 'days'>, maxRows: number): DownloadPart[] | null {
+  const parts: DownloadPart[] = [];
+  for (const { start, end, counts } of days) {
+    if (counts === null || counts.rows > maxRows) return null;
+    const last = parts.at(-1);
+    if (last && last.rows + counts.rows <= maxRows) {
+      parts[parts.length - 1] = { start: last.start, end, rows: last.rows + counts.rows };
+    } else {
+      parts.push({ start, end, rows: counts.rows });
+    }
+  }
+  return parts;
 }

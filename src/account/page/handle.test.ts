@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { didIn, handleIn } from './handle.ts';
+import { didIn, handleIn } from './pages.tsx';
 
 const did = 'did:plc:ewvi7nxzyoun6zhxrhs64oiz';
 

@@ -1,29 +1,31 @@
+import { canonicalDid, isDid } from '../../contract/identifiers.ts';
 import { type Micros, microsFromMillis, parseInstant } from '../../contract/timestamp.ts';
 import { type Reply, withBody } from '../../http/reply.ts';
 import type { AssetFile } from '../../http/representation/asset-file.ts';
 import { type Coding, chooseCoding } from '../../http/representation/negotiation.ts';
-import { type Language, languageOf, languageParameter } from '../../web/language/language.ts';
+import { isHandle } from '../../network/identity/did-document.ts';
+import type { HandleResolution } from '../../network/identity/identity.ts';
+import { languageParameter } from '../../web/language/language.ts';
 import type { SampleAccount } from '../../web/sample-accounts.tsx';
 import { isFatal, refusalOf } from '../app.ts';
-import { markOf, type Snapshot } from '../cursor/cursor.ts';
 import {
   type AskedQuery,
   type Parameters,
   parseParameters,
   type QueryRefusal,
   readAccountQuery,
-  wantedInterval,
 } from '../query/query.ts';
 import { accountError } from '../replies.ts';
 import { type AccountRequest, type AccountRoute, type AccountServices, missingPage } from '../route.ts';
-import type { AccountView } from '../view/view.ts';
 import { AccountBody } from './account.tsx';
-import { type DownloadLink, downloadParts } from './download.tsx';
+import { downloadsOf } from './download.tsx';
 import { HomeBody } from './entry.tsx';
-import { didIn, type FindHandle, handleIn } from './handle.ts';
 import { beforeParameter } from './links.ts';
 import { FactsUrl } from './observation.tsx';
-import { createRenderer, htmlType, type OriginMark, originMark, pageHeaders, type Renderer } from './render.tsx';
+import { PageRenderer, pageHeaders } from './render.tsx';
+
+/** Resolves a handle to its DID. */
+export type FindHandle = (handle: string, signal: AbortSignal) => Promise<HandleResolution>;
 
 /** Options for the pages. */
 interface PagesOptions {
@@ -51,17 +53,15 @@ export const pageStyles = ['almanac.css', 'account.css'] as const;
 export function accountPages(options: PagesOptions): (services: AccountServices) => ReadonlyMap<string, AccountRoute> {
   return (services) => {
     const { base, styles, findHandle, samples = [] } = options;
-    const mark = originMark();
-    const pages = createRenderer(base, findHandle !== null, mark);
+    const pages = new PageRenderer(base, findHandle !== null);
     const home = async (request: AccountRequest): Promise<Reply> => {
-      // Ignore the error: a page without data from the store need not state the store's origin.
-      if (mark.origin === null) await services.read(request, null, (store) => mark.learn(store)).catch(() => undefined);
+      if (pages.origin === null) await learnOrigin(request, services, pages);
       const frame = pages.frameOf(request);
       return pages.page(request, frame, {
         status: 200,
         title: frame.t.homeTitle,
         // An account of the live network is never suggested.
-        children: <HomeBody frame={frame} samples={mark.origin === null ? [] : samples} />,
+        children: <HomeBody frame={frame} samples={pages.origin === null ? [] : samples} />,
       });
     };
     const missing = (request: AccountRequest): Reply =>
@@ -72,18 +72,23 @@ export function accountPages(options: PagesOptions): (services: AccountServices)
     ]);
     return new Map<string, AccountRoute>([
       ['/', home],
-      ['/account', accountRoute(options, services, { pages, mark })],
+      ['/account', accountRoute(options, services, pages)],
       [missingPage, missing],
       ...sheets,
     ]);
   };
 }
 
+/** Reads the origin of the store. Ignores an error: a page without data from the store need not state the origin. */
+async function learnOrigin(request: AccountRequest, { read }: AccountServices, pages: PageRenderer): Promise<void> {
+  await read(request, null, (store) => pages.learnOrigin(store)).catch(() => undefined);
+}
+
 /**
  * Returns a function that responds to a request whose `did` is not a canonical DID. It redirects from a handle or
  * pasted text to the page of the DID, or returns an error page.
  */
-function nameRoute({ base, findHandle }: PagesOptions, services: AccountServices, pages: Renderer) {
+function nameRoute({ base, findHandle }: PagesOptions, services: AccountServices, pages: PageRenderer) {
   async function byName(request: AccountRequest): Promise<Reply> {
     const parameters = parseParameters(request.search);
     const text = parameters?.get('did') ?? '';
@@ -113,8 +118,7 @@ function nameRoute({ base, findHandle }: PagesOptions, services: AccountServices
   }
 
   function wayTo(did: string, parameters: Parameters): Reply {
-    const location = `${base}/account?${searchWith(did, parameters)}`;
-    return withBody(303, htmlType, Buffer.alloc(0), ['Location', location, ...pageHeaders]);
+    return pages.redirect(`${base}/account?${searchWith(did, parameters)}`);
   }
 
   return byName;
@@ -124,11 +128,7 @@ function nameRoute({ base, findHandle }: PagesOptions, services: AccountServices
  * Creates the route `GET /account`. It returns the page of an account or an error page, or redirects from a handle or
  * pasted text to the page of the DID.
  */
-function accountRoute(
-  options: PagesOptions,
-  services: AccountServices,
-  { pages, mark }: { readonly pages: Renderer; readonly mark: OriginMark },
-): AccountRoute {
+function accountRoute(options: PagesOptions, services: AccountServices, pages: PageRenderer): AccountRoute {
   const { base, factsUrl = null, alarm } = options;
   const byName = nameRoute(options, services, pages);
   async function answer(request: AccountRequest): Promise<Reply> {
@@ -142,14 +142,14 @@ function accountRoute(
     const wait = services.waitFor(request, query.account);
     if (wait !== null) return pages.refusal(request, 'client_budget', { retryAfterSeconds: wait });
     const view = await services.read(request, query.account, async (store) => {
-      await mark.learn(store);
+      await pages.learnOrigin(store);
       return store.view({ query, before, now: microsFromMillis(request.now), language });
     });
     if (view === 'out_of_window') return pages.refusal(request, 'out_of_window');
     const downloads = downloadsOf(view, base, services, request.now);
     const body = (
       <FactsUrl.Provider value={factsUrl}>
-        <AccountBody view={view} frame={frame} isLive={mark.origin === null} downloads={downloads} />
+        <AccountBody view={view} frame={frame} isLive={pages.origin === null} downloads={downloads} />
       </FactsUrl.Provider>
     );
     return pages.page(request, frame, {
@@ -162,7 +162,7 @@ function accountRoute(
   return async (request) => {
     // Read the origin before answering, because an error page also shows the origin and may be the first requested
     // page.
-    if (!mark.known) await services.read(request, null, (store) => mark.learn(store)).catch(() => undefined);
+    if (!pages.isOriginKnown) await learnOrigin(request, services, pages);
     try {
       return await answer(request);
     } catch (error) {
@@ -195,42 +195,6 @@ function searchWith(did: string, parameters: Parameters): string {
   return new URLSearchParams([['did', did], ...kept]).toString();
 }
 
-/**
- * Returns the downloads of the interval's rows, one for each part of the interval that fits into a download. Returns
- * null if there are no such parts.
- */
-function downloadsOf(
-  view: AccountView,
-  base: string,
-  { cursors, bounds }: AccountServices,
-  now: number,
-): DownloadLink[] | null {
-  const parts = downloadParts(view.tally, bounds.maxExportRows);
-  if (parts === null) return null;
-  const { query, interval, frontier } = view;
-  const wanted = wantedInterval(query.asked, view.now);
-  return parts.map((part) => {
-    const first = part.start === interval.start;
-    const last = part.end === interval.end;
-    const snapshot: Snapshot = {
-      account: query.account,
-      filters: query.filters,
-      start: part.start,
-      end: part.end,
-      askedStart: first ? view.shown.start : part.start,
-      // Mark only the parts that contain a clipped bound.
-      clipped: (first && wanted.start < interval.start) || (last && interval.end < wanted.end),
-      generation: markOf(frontier),
-      frontier: frontier.end,
-      countBound: part.rows,
-      pageRows: bounds.pageRows,
-      createdAt: now,
-      expiresAt: now + bounds.ttlMs,
-    };
-    return { ...part, href: `${base}/download?cursor=${cursors.seal({ kind: 'snapshot', snapshot })}` };
-  });
-}
-
 function sheet(file: AssetFile, coding: Coding): Reply {
   const found = file.bytes(coding);
   if (!found) return accountError('asset_unavailable');
@@ -238,32 +202,27 @@ function sheet(file: AssetFile, coding: Coding): Reply {
   return withBody(200, 'text/css; charset=utf-8', found.bytes, [...encoded, 'Vary', 'Accept-Encoding', ...pageHeaders]);
 }
 
-/**
- * Query of a page. `before` is the position at which the list continues, or null for the newest rows. `selected` is
- * the language selected by the query, or null if the query selects no language.
- */
+/** Query of a page. `before` is the position at which the list continues, or null for the newest rows. */
 interface PageQuery {
   readonly kind: 'page';
   readonly query: AskedQuery;
   readonly before: Micros | null;
-  readonly selected: Language | null;
 }
 
 /** Parses the query string of an account's page. Returns the error code if the query is invalid. */
 function parsePageQuery(
   search: string,
 ): PageQuery | { readonly kind: 'refused'; readonly code: QueryRefusal | 'invalid_cursor' } {
+  // Accept an unknown language instead of refusing the page, because the language does not affect the data.
   const parsed = readAccountQuery(trimmed(parseParameters(search)), [beforeParameter, languageParameter]);
   if (parsed.kind === 'refused') return parsed;
   const { query, more } = parsed;
-  // Ignore an unknown language instead of refusing the page, because the language does not affect the data.
-  const selected = languageOf(more.get(languageParameter));
-  if (!more.has(beforeParameter)) return { kind: 'page', query, before: null, selected };
+  if (!more.has(beforeParameter)) return { kind: 'page', query, before: null };
   const before = parseInstant(more.get(beforeParameter) ?? '');
   // Only a list of a single target kind can continue at a position. A page with all three lists always shows the newest
   // rows.
   if (before === null || query.filters.target_kind === undefined) return { kind: 'refused', code: 'invalid_cursor' };
-  return { kind: 'page', query, before, selected };
+  return { kind: 'page', query, before };
 }
 
 /** Parameters that are not trimmed here: label values are compared exactly, and the route trims the account. */
@@ -280,4 +239,38 @@ function trimmed(parameters: Parameters | null): Parameters | null {
     asTyped.includes(name) ? text : (text?.trim() ?? null),
   ]);
   return new Map(texts.filter(([, text]) => text !== ''));
+}
+
+/** Maximum length of parsed text, in characters: enough for the AT-URI of a record and some invisible characters. */
+const maxTextLength = 2048;
+/**
+ * Matches invisible characters that are often pasted with a name, such as direction marks, zero-width characters and
+ * soft hyphens.
+ */
+const invisible = /\p{Cf}/gu;
+/** Matches forms in which an account is often pasted: `@name`, `at://name`, `at://name/collection/rkey`. */
+const copied = /^(?:@|at:\/\/([^/?#]*).*$)/is;
+
+/** Matches the beginning of the address of a profile or a post in the official application. */
+const profileAddress = /^https?:\/\/bsky\.app\/profile\//i;
+
+/** Extracts the name of an account from typed or pasted text. Returns an empty string if the text is too long. */
+function nameIn(text: string): string {
+  if (text.length > maxTextLength) return '';
+  return text.replace(invisible, '').trim().replace(profileAddress, 'at://').replace(copied, '$1').toLowerCase();
+}
+
+/** Extracts a DID from typed or pasted text, in canonical form. Returns null if the text contains anything else. */
+export function didIn(text: string): string | null {
+  const did = nameIn(text);
+  return isDid(did) ? canonicalDid(did) : null;
+}
+
+/**
+ * Extracts a handle from typed or pasted text: the handle itself, `@alice.example`, an AT-URI or the address of a
+ * profile. Returns null for any other text.
+ */
+export function handleIn(text: string): string | null {
+  const handle = nameIn(text);
+  return isHandle(handle) ? handle : null;
 }

@@ -38,7 +38,7 @@ export const pageHeaders: HeaderList = [
 ];
 
 /** Content type of a page. */
-export const htmlType = 'text/html; charset=utf-8';
+const htmlType = 'text/html; charset=utf-8';
 
 /** Title, status and content of a page. */
 interface PageContent {
@@ -57,28 +57,50 @@ interface RefusalReason {
 }
 
 /** Renders the pages of the account surface. */
-export interface Renderer {
-  /** Returns the language of a page and the properties that its links depend on. */
-  frameOf(request: AccountRequest): PageFrame;
-  /** Renders a page with the given content. */
-  page(request: AccountRequest, frame: PageFrame, content: PageContent): Reply;
-  /** Renders the error page for a code. */
-  refusal(request: AccountRequest, code: PageErrorCode, reason?: RefusalReason): Reply;
-}
+export class PageRenderer {
+  readonly #base: string;
+  readonly #handles: boolean;
+  #origin: Exclude<Origin, 'live'> | null = null;
+  #isOriginKnown = false;
 
-/** Creates the renderer of the pages. `base` is the base path; `handles` is true if the service resolves handles. */
-export function createRenderer(base: string, handles: boolean, mark: OriginMark): Renderer {
-  function frameOf({ search, acceptLanguage }: AccountRequest): PageFrame {
-    const selected = search === '' ? null : languageOf(parseParameters(search)?.get(languageParameter));
-    return { base, handles, selected, t: textsOf(selected ?? negotiateLanguage(acceptLanguage)) };
+  /** `base` is the base path; `handles` is true if the service resolves handles. */
+  constructor(base: string, handles: boolean) {
+    this.#base = base;
+    this.#handles = handles;
   }
 
-  function page(
+  /** Origin of the store's data, which every page states, or null if the store is live or its origin is not known. */
+  get origin(): Exclude<Origin, 'live'> | null {
+    return this.#origin;
+  }
+
+  /** True once the origin has been read. Until then, no page may show content of the store. */
+  get isOriginKnown(): boolean {
+    return this.#isOriginKnown;
+  }
+
+  /** Reads the origin from the store. One call is enough, because the origin of a store never changes. */
+  async learnOrigin(store: AccountStore): Promise<void> {
+    const origin = await storeOrigin(store);
+    this.#origin ??= origin === 'live' ? null : origin;
+    this.#isOriginKnown = true;
+  }
+
+  /** Returns the language of a page and the properties that its links depend on. */
+  frameOf({ search, acceptLanguage }: AccountRequest): PageFrame {
+    const selected = search === '' ? null : languageOf(parseParameters(search)?.get(languageParameter));
+    const t = textsOf(selected ?? negotiateLanguage(acceptLanguage));
+    return { base: this.#base, handles: this.#handles, selected, t };
+  }
+
+  /** Renders a page with the given content. */
+  page(
     { search, acceptEncoding }: AccountRequest,
     { t }: PageFrame,
     { status, title, children, more = [] }: PageContent,
   ): Reply {
-    const { origin } = mark;
+    const base = this.#base;
+    const origin = this.#origin;
     const html = renderPage({
       title: `${origin === null ? '' : `${t.bannerTitle[origin]} `}${title}`,
       base,
@@ -104,17 +126,14 @@ export function createRenderer(base: string, handles: boolean, mark: OriginMark)
     return { ...reply, plainLength: plain.length };
   }
 
-  function refusal(
-    request: AccountRequest,
-    code: PageErrorCode,
-    { name, retryAfterSeconds }: RefusalReason = {},
-  ): Reply {
-    const frame = frameOf(request);
+  /** Renders the error page for a code. */
+  refusal(request: AccountRequest, code: PageErrorCode, { name, retryAfterSeconds }: RefusalReason = {}): Reply {
+    const frame = this.frameOf(request);
     const { t } = frame;
     const typed = parseParameters(request.search) ?? new Map<string, never>();
     const message = name === undefined ? t.refusal[code] : t.name[name];
     const waitSeconds = retryAfterSeconds ?? null;
-    return page(request, frame, {
+    return this.page(request, frame, {
       status: accountErrorTable[code].status,
       title: `${t.failedTitle(code)} · Almanac`,
       children: <RefusalBody {...{ code, message, frame, typed, waitSeconds }} />,
@@ -122,36 +141,10 @@ export function createRenderer(base: string, handles: boolean, mark: OriginMark)
     });
   }
 
-  return { frameOf, page, refusal };
-}
-
-/** Origin of the store's data, as marked on the pages. Only a store without live observations has a mark. */
-export interface OriginMark {
-  /** Origin of the store, or null if the store is live or its origin is not known yet. */
-  readonly origin: Exclude<Origin, 'live'> | null;
-  /** True once the origin has been read. Until then, no page may show content of the store. */
-  readonly known: boolean;
-  /** Reads the origin from the store. One call is enough, because the origin of a store never changes. */
-  learn(store: AccountStore): Promise<void>;
-}
-
-/** Creates an origin mark. The origin is unknown until `learn` has resolved. */
-export function originMark(): OriginMark {
-  let found: Exclude<Origin, 'live'> | null = null;
-  let known = false;
-  return {
-    get origin() {
-      return found;
-    },
-    get known() {
-      return known;
-    },
-    async learn(store) {
-      const origin = await storeOrigin(store);
-      found ??= origin === 'live' ? null : origin;
-      known = true;
-    },
-  };
+  /** Returns a redirect to another page. */
+  redirect(location: string): Reply {
+    return withBody(303, htmlType, Buffer.alloc(0), ['Location', location, ...pageHeaders]);
+  }
 }
 
 /** Maximum length of a query that the links keep, in characters. No valid query of a page is longer. */

@@ -1,36 +1,25 @@
 import { once } from 'node:events';
 import { accountPaths } from '../contract/account.ts';
-import type { AccountErrorCode } from '../contract/errors.ts';
 import { microsFromMillis } from '../contract/timestamp.ts';
 import { below, pathOf, type ReadRequest } from '../http/read-request.ts';
 import { json, jsonType, preflight, type Reply, withBody } from '../http/reply.ts';
 import type { AssetFile } from '../http/representation/asset-file.ts';
-import { StoreError } from '../store/errors.ts';
-import { BudgetSpent, type ClientBudget, type CostBudget } from './budget/budgets.ts';
-import type { Cursors } from './cursor/cursor.ts';
-import type { ExportBounds } from './export/exports.ts';
-import { rememberManifests } from './export/manifest.ts';
 import { downloadRoute, exportsRoute } from './export/routes.ts';
 import { searchOf, windowDays } from './query/query.ts';
-import { type BehindOptions, createBehindWait, StoreBehind } from './reading/behind.ts';
-import { MemoryRefused, patiently, type ReadingPool, StoreBusy } from './reading/reading-pool.ts';
-import { accountCommonHeaders, accountError } from './replies.ts';
+import type { ReadingPool } from './reading/reading-pool.ts';
 import {
   type AccountReply,
   type AccountRequest,
   type AccountRoute,
-  type AccountServices,
+  accountCommonHeaders,
+  accountError,
   missingPage,
 } from './route.ts';
+import { type AccountServices, createServices, refusalOf, type ServiceOptions } from './services.ts';
 import type { ViewQuery } from './view/view.ts';
 
 /** Options for the account application. */
-interface AccountAppOptions {
-  readonly reading: ReadingPool;
-  readonly cursors: Cursors;
-  readonly budget: ClientBudget;
-  readonly cost: CostBudget;
-  readonly bounds: ExportBounds;
+interface AccountAppOptions extends ServiceOptions {
   /** Prefix of every path: empty, or `/name` without a trailing slash. */
   readonly basePath: string;
   /** OpenAPI document of the account surface. */
@@ -39,29 +28,11 @@ interface AccountAppOptions {
   readonly pages: (services: AccountServices) => ReadonlyMap<string, AccountRoute>;
   /** Called with errors whose details are not sent to clients. The arguments never contain an account. */
   readonly alarm: (route: string, error: unknown) => void;
-  /** Milliseconds since 1970. */
-  readonly clock: () => number;
-  /** Resolves after a number of milliseconds; by default a timer. Tests replace it. */
-  readonly pause?: BehindOptions['pause'];
   /** Called after each response; `route` is the path of a route, or `other` for a path without a route. */
   readonly answered?: (route: string, status: number) => void;
 }
 
-/**
- * Bytes of memory reserved for a response that reads the store: an export page with its manifest, or an account page.
- */
-const reservedBytes = 2 * 1024 * 1024;
-
 const robots = Buffer.from('User-agent: *\nDisallow: /\n');
-
-/** `Retry-After` in seconds if the store cannot be read now, for example because it does not exist yet or is locked. */
-const storeRetrySeconds = 5;
-
-/** `Retry-After` in seconds if a standby has not received all data up to the requested end. */
-const behindRetrySeconds = 2;
-
-/** `Retry-After` in seconds if unsent responses have used up the memory limit. */
-const unsentRetrySeconds = 5;
 
 /** The account application: responds to requests, without the HTTP server. */
 export interface AccountApp {
@@ -81,7 +52,7 @@ export interface AccountApp {
 export function createAccountApp(options: AccountAppOptions): AccountApp {
   const { reading, basePath, openapi, alarm, answered } = options;
   const common = accountCommonHeaders;
-  const services = servicesOf(options);
+  const services = createServices(options);
   const health = json(200, { status: 'ok', service: 'almanac-account' }, common);
   const excluded = withBody(200, 'text/plain; charset=utf-8', robots, common);
   const notFound = accountError('not_found');
@@ -167,10 +138,7 @@ function documentReply(openapi: AccountAppOptions['openapi']): AccountReply {
   return found ? withBody(200, jsonType, found.bytes, accountCommonHeaders) : accountError('asset_unavailable');
 }
 
-/**
- * Returns the response of a route, or an error response if the route fails. Calls `alarm` with errors that are bugs or
- * need the operator.
- */
+/** Returns the response of a route, or an error response if the route fails. */
 async function safely(
   route: AccountRoute,
   request: AccountRequest,
@@ -179,50 +147,14 @@ async function safely(
   try {
     return await route(request);
   } catch (error) {
-    const refused = refusalOf(error);
-    if (!refused || isFatal(error)) alarm(error);
-    return refused ? accountError(refused.code, refused) : accountError('internal_error');
+    const refused = refusalOf(error, alarm);
+    return accountError(refused.code, refused);
   }
 }
 
 /** Returns a GET request for a page that the warm-up renders. */
 function pageRequest(target: string): ReadRequest {
   return { method: 'GET', target, ifNoneMatch: undefined, acceptEncoding: undefined, client: 'ourselves' };
-}
-
-/** Creates the services that all routes share: store reads, budgets, cursors and manifests. */
-function servicesOf({ reading, cursors, budget, cost, bounds, clock, pause }: AccountAppOptions): AccountServices {
-  const untilReceived = createBehindWait({ clock, ...(pause && { pause }) });
-  const services: AccountServices = {
-    async read({ client, gone, reserve }, account, work) {
-      const wait = cost.waitFor(client, clock());
-      if (wait !== null) throw new BudgetSpent(wait);
-      const onCost = (readMs: number): void => cost.charge(client, { readMs }, clock());
-      const turn = { client, signal: gone, onCost, ...(account === null ? {} : { account }) };
-      const run = () =>
-        reading.run(turn, (store) => {
-          // Reserve memory inside the turn, so that waiting requests hold none, but before the turn reads any data.
-          if (!reserve(reservedBytes)) throw new MemoryRefused(unsentRetrySeconds);
-          return work(store);
-        });
-      const found = await untilReceived(run, gone);
-      // Do not render a page for a client that has disconnected: rendering costs more than reading the data.
-      if (gone.aborted) throw new StoreBusy('left', 1);
-      return found;
-    },
-    readPatiently: (request, account, work) => patiently(() => services.read(request, account, work), request.gone),
-    sent: ({ client }, bytes) => cost.charge(client, { bytes }, clock()),
-    waitFor: ({ client, now }, account) => budget.waitFor(client, account, now),
-    cursors,
-    manifests: rememberManifests(),
-    bounds,
-  };
-  return services;
-}
-
-/** Returns true if a store error requires action by the operator. */
-export function isFatal(error: unknown): boolean {
-  return error instanceof StoreError && error.fatal;
 }
 
 /** Cost factor of an HTML page: rendering takes about ten times the processor time of a JSON response. */
@@ -235,42 +167,6 @@ const drawnWeight = 10;
 function costBytes({ headers, body, plainLength }: Reply): number {
   const isDrawn = headers.some((value) => value.startsWith('text/html'));
   return (plainLength ?? body?.length ?? 0) * (isDrawn ? drawnWeight : 1);
-}
-
-/** Error response for a request whose data could not be read. */
-interface ReadRefusal {
-  readonly code: Extract<
-    AccountErrorCode,
-    'client_budget' | 'store_busy' | 'store_behind' | 'snapshot_expired' | 'export_too_large'
-  >;
-  readonly retryAfterSeconds?: number;
-}
-
-/** Returns the error response for an error of a read, or null if the error is a bug in this program. */
-export function refusalOf(error: unknown): ReadRefusal | null {
-  if (error instanceof BudgetSpent) return { code: 'client_budget', retryAfterSeconds: error.retryAfterSeconds };
-  if (error instanceof StoreBusy) return { code: 'store_busy', retryAfterSeconds: error.retryAfterSeconds };
-  if (error instanceof StoreBehind) return { code: 'store_behind', retryAfterSeconds: behindRetrySeconds };
-  if (!(error instanceof StoreError)) return null;
-  switch (error.code) {
-    case 'out_of_window':
-      // The start of the retained window moved between two reads, so the requested rows have been removed.
-      return { code: 'snapshot_expired' };
-    case 'budget_exceeded':
-      return { code: 'export_too_large' };
-    case 'busy':
-    case 'unreachable':
-    case 'closed':
-    case 'not_a_store':
-    // Never return data of a damaged day; the operator must restore the day.
-    case 'damaged':
-    case 'io_failed':
-    case 'misconfigured':
-    case 'unexpected':
-      return { code: 'store_busy', retryAfterSeconds: storeRetrySeconds };
-    default:
-      return null;
-  }
 }
 
 /** DID of an account without rows. Reading its page opens every file of the window at little cost. */

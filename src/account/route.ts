@@ -1,8 +1,7 @@
-import type { Reply, StreamedReply } from '../http/reply.ts';
-import type { Cursors } from './cursor/cursor.ts';
-import type { ExportBounds } from './export/exports.ts';
-import type { Manifests } from './export/manifest.ts';
-import type { AccountReads } from './reading/protocol.ts';
+import { type AccountErrorCode, accountErrorBody, accountErrorTable } from '../contract/errors.ts';
+import { formatMicros } from '../contract/timestamp.ts';
+import { allowedMethods, commonHeaders, type HeaderList, json, type Reply, type StreamedReply } from '../http/reply.ts';
+import type { AccountInterval } from '../store/port.ts';
 
 /** A request in the form that a route of the account surface receives. */
 export interface AccountRequest {
@@ -31,31 +30,41 @@ export type AccountRoute = (request: AccountRequest) => AccountReply | Promise<A
 /** Key of the page for paths without a route. It never equals a path, because every path begins with a slash. */
 export const missingPage = 'missing';
 
-/** Services that all routes share. */
-export interface AccountServices {
-  /**
-   * Runs one turn of reads. `account` is the account that is read, or null if the reads concern no account. Rejects
-   * with `StoreBusy` if no process becomes free in time, memory is short, or the client disconnects. Rejects with
-   * `StoreBehind` if a standby lags too far behind, and with `BudgetSpent` if the client has used up its allowance.
-   */
-  read<T>(
-    request: Pick<AccountRequest, 'client' | 'gone' | 'reserve'>,
-    account: string | null,
-    work: (store: AccountReads) => Promise<T>,
-  ): Promise<T>;
-  /**
-   * Runs a turn like `read`, and repeats it a few times while the store is busy. For use after the first turn of a
-   * request: a failure would discard the results of the earlier turns.
-   */
-  readPatiently: AccountServices['read'];
-  /** Charges the bytes of a streamed response to the client. Other responses are charged automatically. */
-  sent(request: Pick<AccountRequest, 'client'>, bytes: number): void;
-  /**
-   * Returns null and counts the request if the client may request the account now; otherwise returns the number of
-   * seconds to wait.
-   */
-  waitFor(request: Pick<AccountRequest, 'client' | 'now'>, account: string): number | null;
-  readonly cursors: Cursors;
-  readonly manifests: Manifests;
-  readonly bounds: ExportBounds;
+/** Headers of every response of the account surface, including pages: no caching, no indexing, no referrer. */
+export const privateHeaders: HeaderList = [
+  'Cache-Control',
+  'no-store',
+  'X-Robots-Tag',
+  'noindex, nofollow',
+  'Referrer-Policy',
+  'no-referrer',
+];
+
+/** Headers of every response of the account surface except pages. */
+export const accountCommonHeaders: HeaderList = [
+  ...commonHeaders('ETag, Last-Modified, Cache-Control, Age, Date, Retry-After, Content-Disposition'),
+  ...privateHeaders,
+];
+
+/** Optional fields of an error response. */
+interface ErrorDetails {
+  /** Specific message that replaces the general message of the error code. */
+  readonly message?: string;
+  readonly retryAfterSeconds?: number;
+  readonly intervals?: readonly AccountInterval[];
+}
+
+/** Returns the error response for a code. */
+export function accountError(code: AccountErrorCode, more: ErrorDetails = {}): Reply {
+  const { message, retryAfterSeconds, intervals } = more;
+  const body = accountErrorBody(
+    code,
+    intervals?.map(({ start, end, rows }) => ({ start: formatMicros(start), end: formatMicros(end), rows })),
+    message,
+  );
+  return json(accountErrorTable[code].status, body, [
+    ...accountCommonHeaders,
+    ...(retryAfterSeconds === undefined ? [] : ['Retry-After', String(Math.ceil(retryAfterSeconds))]),
+    ...(code === 'method_not_allowed' ? ['Allow', allowedMethods] : []),
+  ]);
 }

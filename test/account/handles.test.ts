@@ -5,7 +5,7 @@ import { createCursors } from '../../src/account/cursor/cursor.ts';
 import { rememberManifests } from '../../src/account/export/manifest.ts';
 import { accountPages, type FindHandle } from '../../src/account/page/pages.tsx';
 import { StoreBusy } from '../../src/account/reading/reading-pool.ts';
-import type { AccountServices } from '../../src/account/route.ts';
+import type { AccountServices } from '../../src/account/services.ts';
 import { parseInstant } from '../../src/contract/timestamp.ts';
 import { StoreError } from '../../src/store/errors.ts';
 

@@ -3,8 +3,14 @@ import { jsonType, withBody } from '../../http/reply.ts';
 import { maxChunkRows } from '../../store/port.ts';
 import type { Cursor, Cursors, Snapshot } from '../cursor/cursor.ts';
 import { parseAccountQuery, parseParameters } from '../query/query.ts';
-import { accountCommonHeaders, accountError } from '../replies.ts';
-import type { AccountReply, AccountRequest, AccountRoute, AccountServices } from '../route.ts';
+import {
+  type AccountReply,
+  type AccountRequest,
+  type AccountRoute,
+  accountCommonHeaders,
+  accountError,
+} from '../route.ts';
+import type { AccountServices } from '../services.ts';
 import { createExport, type Turns, tooLarge } from './exports.ts';
 import type { WrittenManifest } from './manifest.ts';
 import { begin, type ExportRefusal, whyGone } from './rows.ts';

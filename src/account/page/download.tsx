@@ -2,7 +2,7 @@ import type { AccountTally } from '../../store/account-counts.ts';
 import type { Interval } from '../../store/time.ts';
 import { markOf, type Snapshot } from '../cursor/cursor.ts';
 import { wantedInterval } from '../query/query.ts';
-import type { AccountServices } from '../route.ts';
+import type { AccountServices } from '../services.ts';
 import type { Texts } from '../texts/texts.ts';
 import type { LinkOf } from '../texts/view/en.ts';
 import type { AccountView } from '../view/view.ts';

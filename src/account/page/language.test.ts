@@ -3,7 +3,7 @@ import { account, viewOf } from '../../../harness/accounts/account-view.ts';
 import { languages } from '../../web/language/language.ts';
 import { createCursors } from '../cursor/cursor.ts';
 import { rememberManifests } from '../export/manifest.ts';
-import type { AccountServices } from '../route.ts';
+import type { AccountServices } from '../services.ts';
 import { textsOf } from '../texts/texts.ts';
 import type { ViewQuery } from '../view/view.ts';
 import { accountPages } from './pages.tsx';

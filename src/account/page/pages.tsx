@@ -7,7 +7,6 @@ import { isHandle } from '../../network/identity/did-document.ts';
 import type { HandleResolution } from '../../network/identity/identity.ts';
 import { languageParameter } from '../../web/language/language.ts';
 import type { SampleAccount } from '../../web/sample-accounts.tsx';
-import { isFatal, refusalOf } from '../app.ts';
 import {
   type AskedQuery,
   type Parameters,
@@ -15,8 +14,8 @@ import {
   type QueryRefusal,
   readAccountQuery,
 } from '../query/query.ts';
-import { accountError } from '../replies.ts';
-import { type AccountRequest, type AccountRoute, type AccountServices, missingPage } from '../route.ts';
+import { type AccountRequest, type AccountRoute, accountError, missingPage } from '../route.ts';
+import { type AccountServices, refusalOf } from '../services.ts';
 import { AccountBody } from './account.tsx';
 import { downloadsOf } from './download.tsx';
 import { HomeBody } from './entry.tsx';
@@ -166,11 +165,9 @@ function accountRoute(options: PagesOptions, services: AccountServices, pages: P
     try {
       return await answer(request);
     } catch (error) {
-      const refused = refusalOf(error);
       if (request.gone.aborted) return accountError('store_busy');
-      if (!refused || isFatal(error)) alarm('/account', error);
-      if (refused) return pages.refusal(request, refused.code, refused);
-      return pages.refusal(request, 'internal_error');
+      const refused = refusalOf(error, (unexpected) => alarm('/account', unexpected));
+      return pages.refusal(request, refused.code, refused);
     }
   };
 }

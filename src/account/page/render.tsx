@@ -15,8 +15,7 @@ import {
 } from '../../web/language/language.ts';
 import type { AccountStore } from '../query/account-store.ts';
 import { parseParameters } from '../query/query.ts';
-import { privateHeaders } from '../replies.ts';
-import type { AccountRequest } from '../route.ts';
+import { type AccountRequest, privateHeaders } from '../route.ts';
 import type { NameProblem, PageErrorCode } from '../texts/entry/en.ts';
 import { textsOf } from '../texts/texts.ts';
 import { RefusalBody } from './entry.tsx';

@@ -5,7 +5,7 @@ import { createClientBudget, createCostBudget } from '../../account/budget/budge
 import { createCursors, readSecrets } from '../../account/cursor/cursor.ts';
 import { accountPages, type FindHandle, pageStyles } from '../../account/page/pages.tsx';
 import { createReadingPool, type ReadingPool, type ReadingTelemetry } from '../../account/reading/reading-pool.ts';
-import { accountCommonHeaders, accountError } from '../../account/replies.ts';
+import { accountCommonHeaders, accountError } from '../../account/route.ts';
 import { clientAddress } from '../../http/connections/network-tiers.ts';
 import { assetFile } from '../../http/representation/asset-file.ts';
 import { createHttpServer, type HttpServer } from '../../http/server.ts';

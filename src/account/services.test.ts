@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
-import { StoreError } from '../../store/errors.ts';
-import { createBehindWait, maxBehindMs, StoreBehind } from './behind.ts';
-import { StoreBusy } from './reading-pool.ts';
+import { StoreError } from '../store/errors.ts';
+import { StoreBusy } from './reading/reading-pool.ts';
+import { createBehindWait, maxBehindMs, refusalOf, StoreBehind } from './services.ts';
 
-/** Creates a `BehindWait` with a simulated clock that advances only during pauses. */
+/** Creates the wait for a standby with a simulated clock that advances only during pauses. */
 function simulated() {
   const time = { now: 1_000 };
   const pause = (ms: number): Promise<void> => {
@@ -63,4 +63,32 @@ it('requests beyond the maximum number of waiting requests are refused at once',
   isBehind = false;
   for (const go of resume) go();
   expect(new Set(await Promise.all(waiting))).toEqual(new Set(['rows']));
+});
+
+/** Returns the error response for an error, and the errors that the operator is told about. */
+function refused(error: unknown) {
+  const alarms: unknown[] = [];
+  return { refusal: refusalOf(error, (alarm) => alarms.push(alarm)), alarms };
+}
+
+it.each(['damaged', 'io_failed', 'misconfigured', 'unexpected'] as const)(
+  'the store error %s is reported as store_busy and requires action by the operator',
+  (code) => {
+    const error = new StoreError(
+      code,
+      'days/2024-10-04.sealed.sqlite: block 7 of observation differs from what was sealed',
+    );
+    expect(refused(error)).toEqual({
+      refusal: { code: 'store_busy', retryAfterSeconds: expect.any(Number) },
+      alarms: [error],
+    });
+  },
+);
+
+it('the store error busy is reported as store_busy but requires no action by the operator', () => {
+  const error = new StoreError('busy', 'another process holds a file');
+  expect(refused(error)).toEqual({
+    refusal: { code: 'store_busy', retryAfterSeconds: expect.any(Number) },
+    alarms: [],
+  });
 });

@@ -1,0 +1,230 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { AccountErrorCode } from '../contract/errors.ts';
+import { StoreError } from '../store/errors.ts';
+import { BudgetSpent, type ClientBudget, type CostBudget } from './budget/budgets.ts';
+import type { Cursors } from './cursor/cursor.ts';
+import type { ExportBounds } from './export/exports.ts';
+import { type Manifests, rememberManifests } from './export/manifest.ts';
+import type { AccountReads } from './reading/protocol.ts';
+import { MemoryRefused, type ReadingPool, StoreBusy } from './reading/reading-pool.ts';
+import type { AccountRequest } from './route.ts';
+
+/** Services that all routes share. */
+export interface AccountServices {
+  /**
+   * Runs one turn of reads. `account` is the account that is read, or null if the reads concern no account. Rejects
+   * with `StoreBusy` if no process becomes free in time, memory is short, or the client disconnects. Rejects with
+   * `StoreBehind` if a standby lags too far behind, and with `BudgetSpent` if the client has used up its allowance.
+   */
+  read<T>(
+    request: Pick<AccountRequest, 'client' | 'gone' | 'reserve'>,
+    account: string | null,
+    work: (store: AccountReads) => Promise<T>,
+  ): Promise<T>;
+  /**
+   * Runs a turn like `read`, and repeats it a few times while the store is busy. For use after the first turn of a
+   * request: a failure would discard the results of the earlier turns.
+   */
+  readPatiently: AccountServices['read'];
+  /** Charges the bytes of a streamed response to the client. Other responses are charged automatically. */
+  sent(request: Pick<AccountRequest, 'client'>, bytes: number): void;
+  /**
+   * Returns null and counts the request if the client may request the account now; otherwise returns the number of
+   * seconds to wait.
+   */
+  waitFor(request: Pick<AccountRequest, 'client' | 'now'>, account: string): number | null;
+  readonly cursors: Cursors;
+  readonly manifests: Manifests;
+  readonly bounds: ExportBounds;
+}
+
+/** Options for the services. */
+export interface ServiceOptions {
+  readonly reading: ReadingPool;
+  readonly cursors: Cursors;
+  readonly budget: ClientBudget;
+  readonly cost: CostBudget;
+  readonly bounds: ExportBounds;
+  /** Milliseconds since 1970. */
+  readonly clock: () => number;
+  /** Resolves after a number of milliseconds, or when the signal is aborted; by default a timer. Tests replace it. */
+  readonly pause?: Pause;
+}
+
+/**
+ * Bytes of memory reserved for a response that reads the store: an export page with its manifest, or an account page.
+ */
+const reservedBytes = 2 * 1024 * 1024;
+
+/** `Retry-After` in seconds if unsent responses have used up the memory limit. */
+const unsentRetrySeconds = 5;
+
+/** Creates the services that all routes share: store reads, budgets, cursors and manifests. */
+export function createServices(options: ServiceOptions): AccountServices {
+  const { reading, cursors, budget, cost, bounds, clock } = options;
+  const untilReceived = createBehindWait(options);
+  const services: AccountServices = {
+    async read({ client, gone, reserve }, account, work) {
+      const wait = cost.waitFor(client, clock());
+      if (wait !== null) throw new BudgetSpent(wait);
+      const onCost = (readMs: number): void => cost.charge(client, { readMs }, clock());
+      const turn = { client, signal: gone, onCost, ...(account === null ? {} : { account }) };
+      const run = () =>
+        reading.run(turn, (store) => {
+          // Reserve memory inside the turn, so that waiting requests hold none, but before the turn reads any data.
+          if (!reserve(reservedBytes)) throw new MemoryRefused(unsentRetrySeconds);
+          return work(store);
+        });
+      const found = await untilReceived(run, gone);
+      // Do not render a page for a client that has disconnected: rendering costs more than reading the data.
+      if (gone.aborted) throw new StoreBusy('left', 1);
+      return found;
+    },
+    readPatiently: (request, account, work) => patiently(() => services.read(request, account, work), request.gone),
+    sent: ({ client }, bytes) => cost.charge(client, { bytes }, clock()),
+    waitFor: ({ client, now }, account) => budget.waitFor(client, account, now),
+    cursors,
+    manifests: rememberManifests(),
+    bounds,
+  };
+  return services;
+}
+
+/** Maximum number of attempts for a turn while the store is busy. */
+const maxAttempts = 5;
+
+/**
+ * Runs a turn, up to `maxAttempts` times while the store is busy. Rejects with `StoreBusy` after the last attempt or if
+ * the client disconnects. For use after the first turn of a request: a failure would discard the results of the earlier
+ * turns.
+ */
+async function patiently<T>(turn: () => Promise<T>, gone: AbortSignal): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await turn();
+    } catch (error) {
+      if (!(error instanceof StoreBusy) || attempt === maxAttempts) throw error;
+      await delay(error.retryAfterSeconds * 1000, undefined, { signal: gone }).catch(() => undefined);
+      if (gone.aborted) throw new StoreBusy('left', 1);
+    }
+  }
+}
+
+/** Maximum time that a request waits for a standby to receive the data up to the requested end, in milliseconds. */
+export const maxBehindMs = 2_000;
+/** Delay before the second attempt, in milliseconds. It doubles with each attempt, up to `maxPauseMs`. */
+const firstPauseMs = 50;
+/** Maximum delay between two attempts, in milliseconds. */
+const maxPauseMs = 400;
+/** Maximum number of requests that wait at the same time; fewer than the memory for responses allows. */
+const maxWaiting = 16;
+
+/** Resolves after a number of milliseconds, or when the signal is aborted. */
+type Pause = (ms: number, signal: AbortSignal) => Promise<void>;
+
+/**
+ * Creates a function that runs a turn, and repeats it while the store throws `behind`. It rejects with `StoreBehind`
+ * after `maxBehindMs`, or at once if `maxWaiting` requests are already waiting. A request waits between turns, so that
+ * it does not occupy a reading process. The wait ends with `StoreBusy` if the client disconnects.
+ */
+export function createBehindWait({ clock, pause = pauseFor }: Pick<ServiceOptions, 'clock' | 'pause'>) {
+  let waiting = 0;
+
+  async function repeated<T>(turn: () => Promise<T>, gone: AbortSignal): Promise<T> {
+    const until = clock() + maxBehindMs;
+    for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(2 * pauseMs, maxPauseMs)) {
+      const left = until - clock();
+      if (left <= 0) throw new StoreBehind();
+      await pause(Math.min(pauseMs, left), gone);
+      if (gone.aborted) throw new StoreBusy('left', 1);
+      try {
+        return await turn();
+      } catch (error) {
+        if (!isBehind(error)) throw error;
+      }
+    }
+  }
+
+  return async <T>(turn: () => Promise<T>, gone: AbortSignal): Promise<T> => {
+    try {
+      return await turn();
+    } catch (error) {
+      if (!isBehind(error)) throw error;
+    }
+    if (waiting >= maxWaiting) throw new StoreBehind();
+    waiting += 1;
+    try {
+      return await repeated(turn, gone);
+    } finally {
+      waiting -= 1;
+    }
+  };
+}
+
+function isBehind(error: unknown): boolean {
+  return error instanceof StoreError && error.code === 'behind';
+}
+
+function pauseFor(ms: number, signal: AbortSignal): Promise<void> {
+  return delay(ms, undefined, { signal }).catch(() => undefined);
+}
+
+/** Error for a request whose data a standby did not receive within the time limit. */
+export class StoreBehind extends Error {
+  constructor() {
+    super('the standby has not received all data up to the requested end yet');
+    this.name = 'StoreBehind';
+  }
+}
+
+/** `Retry-After` in seconds if the store cannot be read now, for example because it does not exist yet or is locked. */
+const storeRetrySeconds = 5;
+
+/** `Retry-After` in seconds if a standby has not received all data up to the requested end. */
+const behindRetrySeconds = 2;
+
+/**
+ * Returns the error response for an error of a route. Calls `alarm` with errors that are bugs of this program or need
+ * the operator.
+ */
+export function refusalOf(error: unknown, alarm: (error: unknown) => void): RouteRefusal {
+  const refusal = readRefusal(error);
+  if (refusal === null || (error instanceof StoreError && error.fatal)) alarm(error);
+  return refusal ?? { code: 'internal_error' };
+}
+
+/** Error response for a request that failed. */
+interface RouteRefusal {
+  readonly code: Extract<
+    AccountErrorCode,
+    'client_budget' | 'store_busy' | 'store_behind' | 'snapshot_expired' | 'export_too_large' | 'internal_error'
+  >;
+  readonly retryAfterSeconds?: number;
+}
+
+/** Returns the error response for an error of a read, or null if the error is a bug in this program. */
+function readRefusal(error: unknown): RouteRefusal | null {
+  if (error instanceof BudgetSpent) return { code: 'client_budget', retryAfterSeconds: error.retryAfterSeconds };
+  if (error instanceof StoreBusy) return { code: 'store_busy', retryAfterSeconds: error.retryAfterSeconds };
+  if (error instanceof StoreBehind) return { code: 'store_behind', retryAfterSeconds: behindRetrySeconds };
+  if (!(error instanceof StoreError)) return null;
+  switch (error.code) {
+    case 'out_of_window':
+      // The start of the retained window moved between two reads, so the requested rows have been removed.
+      return { code: 'snapshot_expired' };
+    case 'budget_exceeded':
+      return { code: 'export_too_large' };
+    case 'busy':
+    case 'unreachable':
+    case 'closed':
+    case 'not_a_store':
+    // Never return data of a damaged day; the operator must restore the day.
+    case 'damaged':
+    case 'io_failed':
+    case 'misconfigured':
+    case 'unexpected':
+      return { code: 'store_busy', retryAfterSeconds: storeRetrySeconds };
+    default:
+      return null;
+  }
+}

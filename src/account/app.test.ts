@@ -5,7 +5,7 @@ import { createAccountApp } from './app.ts';
 import { createClientBudget, createCostBudget } from './budget/budgets.ts';
 import { createCursors } from './cursor/cursor.ts';
 import { accountPages } from './page/pages.tsx';
-import type { AccountReads } from './reading/protocol.ts';
+import type { AccountReads } from './reading/reading-child.ts';
 import type { ReadingPool } from './reading/reading-pool.ts';
 import { missingPage } from './route.ts';
 

@@ -5,7 +5,7 @@ import { BudgetSpent, type ClientBudget, type CostBudget } from './budget/budget
 import type { Cursors } from './cursor/cursor.ts';
 import type { ExportBounds } from './export/exports.ts';
 import { type Manifests, rememberManifests } from './export/manifest.ts';
-import type { AccountReads } from './reading/protocol.ts';
+import type { AccountReads } from './reading/reading-child.ts';
 import { MemoryRefused, type ReadingPool, StoreBusy } from './reading/reading-pool.ts';
 import type { AccountRequest } from './route.ts';
 

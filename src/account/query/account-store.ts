@@ -16,10 +16,8 @@ export const accountStoreMethods = [
   'purges',
   'spaceRemoval',
 ] as const satisfies readonly (keyof StoreReader)[];
-/** Name of a store method that a reading process executes for the serving process. */
-export type AccountStoreMethod = (typeof accountStoreMethods)[number];
 
 /** Part of the store reader that the serving process uses, through a reading process. */
-export type AccountStore = Pick<StoreReader, AccountStoreMethod>;
+export type AccountStore = Pick<StoreReader, (typeof accountStoreMethods)[number]>;
 /** Part of the store reader that the account surface uses in a reading process, which alone reads rows. */
 export type RowStore = AccountStore & Pick<StoreReader, 'readAccount'>;

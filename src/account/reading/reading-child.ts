@@ -1,6 +1,34 @@
 import { type ChildProcess, fork } from 'node:child_process';
-import { StoreError } from '../../store/errors.ts';
-import { type AccountReads, accountReads, type ReadAnswer, type ReadQuestion } from './protocol.ts';
+import { StoreError, type StoreErrorCode } from '../../store/errors.ts';
+import type { ExportRefusal, ReadRows, RowsQuery } from '../export/rows.ts';
+import { type AccountStore, accountStoreMethods } from '../query/account-store.ts';
+import type { AccountView, ViewQuery } from '../view/view.ts';
+
+/**
+ * Reads that a reading process executes: methods of the store, `view` for all data of a page, and `readExport` for the
+ * next rows of an export.
+ */
+export interface AccountReads extends AccountStore {
+  /** Reads all data of an account's page. Data about labelers may come from a cache. */
+  view(asked: ViewQuery): Promise<AccountView | 'out_of_window'>;
+  /** See `readExport`. Only the bytes of the rows are passed to the serving process. */
+  readExport(asked: RowsQuery): Promise<ReadRows | ExportRefusal>;
+}
+
+/** Names of all reads that a reading process executes. */
+const accountReads = [...accountStoreMethods, 'view', 'readExport'] as const satisfies readonly (keyof AccountReads)[];
+
+/** Request to a reading process for one read. */
+export interface ReadQuestion {
+  readonly id: number;
+  readonly method: (typeof accountReads)[number];
+  readonly args: readonly unknown[];
+}
+
+/** Response of a reading process: the result of the read, or its error. */
+export type ReadAnswer =
+  | { readonly id: number; readonly ok: true; readonly value: unknown }
+  | { readonly id: number; readonly ok: false; readonly code: StoreErrorCode | 'failed'; readonly why: string };
 
 /** Error for a read whose reading process has exited or was killed. */
 export class ReadingEnded extends Error {

@@ -1,8 +1,7 @@
 import { clientKey, siteKey } from '../../http/connections/network-tiers.ts';
 import { FairQueue, type Waiting } from '../../http/fair-queue.ts';
 import { saltedMark } from '../budget/budgets.ts';
-import type { AccountReads } from './protocol.ts';
-import { type ReadingChild, ReadingEnded, startReadingChild } from './reading-child.ts';
+import { type AccountReads, type ReadingChild, ReadingEnded, startReadingChild } from './reading-child.ts';
 
 /** Error for a store that cannot be read now, for example because the queue is full or a deadline has passed. */
 export class StoreBusy extends Error {

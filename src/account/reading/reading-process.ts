@@ -2,12 +2,12 @@ import { setPriority } from 'node:os';
 import { performance } from 'node:perf_hooks';
 import { StoreError, storeErrors } from '../../store/errors.ts';
 import { openStoreReader } from '../../store/open.ts';
-import type { StoreReader } from '../../store/port.ts';
+import type { Observation, StoreReader } from '../../store/port.ts';
 import { type RowsQuery, readExport } from '../export/rows.ts';
 import { accountStoreMethods } from '../query/account-store.ts';
 import type { Definition } from '../view/definitions.ts';
 import { type AccountView, createViewReader, type ViewQuery } from '../view/view.ts';
-import { cut, type ReadAnswer, type ReadQuestion, shortened } from './protocol.ts';
+import type { ReadAnswer, ReadQuestion } from './reading-child.ts';
 
 /**
  * Process that reads the store. The serving process may kill this process at any time, because a running query cannot
@@ -65,6 +65,36 @@ function forPage(view: AccountView): AccountView {
 
 function shortenedDefinition({ name, description, lang }: Definition): Definition {
   return { name: cut(name), description: cut(description), lang };
+}
+
+/**
+ * Maximum length in characters of a string in the data of a page. A page shows fewer characters, so it truncates such
+ * a string again and marks the truncation.
+ */
+const maxPageCharacters = 1_100;
+
+/**
+ * Returns an observation with all strings truncated to `maxPageCharacters`, and without the fields that this surface
+ * never publishes: the signature bytes and unknown fields.
+ */
+function shortened({ label: { sig: _sig, extra: _extra, ...label }, ...rest }: Observation): Observation {
+  const { cid, exp } = label;
+  return {
+    ...rest,
+    label: {
+      ...label,
+      uri: cut(label.uri),
+      val: cut(label.val),
+      cts: cut(label.cts),
+      ...(cid === undefined ? {} : { cid: cut(cid) }),
+      ...(exp === undefined ? {} : { exp: cut(exp) }),
+    },
+  };
+}
+
+/** Truncates a string to `maxPageCharacters`. Replaces half of a surrogate pair at the end with U+FFFD. */
+function cut(text: string): string {
+  return text.length <= maxPageCharacters ? text : text.slice(0, maxPageCharacters).toWellFormed();
 }
 
 async function answer(question: ReadQuestion): Promise<ReadAnswer> {

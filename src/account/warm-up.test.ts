@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { warmUp } from '../app.ts';
-import type { AccountReads } from './protocol.ts';
+import { warmUp } from './app.ts';
+import type { AccountReads } from './reading/reading-child.ts';
 
 const empty = 'did:web:empty.invalid';
 const hotAccounts = ['did:plc:a', 'did:plc:b'];

@@ -1,10 +1,26 @@
 import { createHash } from 'node:crypto';
 import type { AccountRow, ExportManifest } from '../contract/account.ts';
 import { canonicalJson } from '../contract/encodings.ts';
-import { type Micros, parseTimestamp } from '../contract/timestamp.ts';
-import type { Created, Page, Total } from './answers.ts';
+import type { FittingInterval } from '../contract/errors.ts';
+import { type Micros, parseInstant, parseTimestamp } from '../contract/timestamp.ts';
+import type { Page, Total } from './answers.ts';
 import { ExportFailure } from './failure.ts';
-import { type AskedInterval, checkInterval } from './interval.ts';
+
+/** Requested interval: the last `days`, or an explicit start (inclusive) and end (exclusive) as text. */
+export type AskedInterval =
+  | { readonly kind: 'days'; readonly days: number }
+  | { readonly kind: 'explicit'; readonly start: string; readonly end: string }
+  /**
+   * A part of a larger interval. Only the first part may start before the window, and only the last part may end
+   * after the window.
+   */
+  | {
+      readonly kind: 'part';
+      readonly start: string;
+      readonly end: string;
+      readonly first: boolean;
+      readonly last: boolean;
+    };
 
 /** A part of an export that is being downloaded. Validates every row. */
 export interface Part {
@@ -30,7 +46,7 @@ interface AskedExport {
  * Starts a part after the service has created its export. Throws ExportFailure `damaged` if the manifest does not match
  * the request.
  */
-export function beginPart({ manifest }: Created, asked: AskedExport, interval: AskedInterval): Part {
+export function beginPart(manifest: ExportManifest, asked: AskedExport, interval: AskedInterval): Part {
   const same = manifest.account === asked.account && canonicalJson(manifest.filters) === canonicalJson(asked.filters);
   if (!same) throw damaged('does not match the requested account and filters');
   checkInterval(interval, manifest);
@@ -128,4 +144,67 @@ export function startChain(manifest: object): Chain {
       return digest.toString('hex');
     },
   };
+}
+
+/** Returns the query parameters of an interval. */
+export function intervalQuery(asked: AskedInterval): Record<string, string> {
+  return asked.kind === 'days' ? { days: String(asked.days) } : { start: asked.start, end: asked.end };
+}
+
+/**
+ * Throws ExportFailure unless the export's interval is the requested one, or is a part of the requested one and
+ * marked as clipped. A part of a larger interval may be clipped only at the outer ends of that interval. If a number
+ * of days was requested, checks only that the interval is neither empty nor longer than that number of days.
+ */
+export function checkInterval(asked: AskedInterval, { interval, clipped }: ExportManifest): void {
+  const [start, end] = [boundOf(interval.start), boundOf(interval.end)];
+  if (start >= end) throw other();
+  if (asked.kind === 'days') {
+    if (end - start > asked.days * 86_400_000_000) throw other();
+    return;
+  }
+  const [wantedStart, wantedEnd] = [boundOf(asked.start), boundOf(asked.end)];
+  if (start < wantedStart || end > wantedEnd) throw other();
+  if (!clipped && (start !== wantedStart || end !== wantedEnd)) throw other();
+  if (asked.kind !== 'part') return;
+  if ((start !== wantedStart && !asked.first) || (end !== wantedEnd && !asked.last)) throw other();
+}
+
+/**
+ * Returns the parts that the service lists; an empty list if it lists no parts. Throws ExportFailure unless listed
+ * parts are adjacent and together cover the requested interval.
+ */
+export function partsOf(asked: AskedInterval, intervals: readonly FittingInterval[]): AskedInterval[] {
+  const [first] = intervals;
+  if (!first) return [];
+  let end: Micros = boundOf(first.start);
+  for (const part of intervals) {
+    if (boundOf(part.start) !== end || boundOf(part.end) <= end) throw apart();
+    end = boundOf(part.end);
+  }
+  if (asked.kind === 'days') {
+    if (end - boundOf(first.start) !== asked.days * 86_400_000_000) throw apart();
+  } else if (boundOf(first.start) !== boundOf(asked.start) || end !== boundOf(asked.end)) throw apart();
+  const whole = asked.kind === 'part' ? asked : { first: true, last: true };
+  return intervals.map((part, index) => ({
+    kind: 'part',
+    start: part.start,
+    end: part.end,
+    first: whole.first && index === 0,
+    last: whole.last && index === intervals.length - 1,
+  }));
+}
+
+function boundOf(text: string): Micros {
+  const at = parseInstant(text);
+  if (at === null) throw other();
+  return at;
+}
+
+function other(): ExportFailure {
+  return new ExportFailure('damaged', 'the service sent an export for a different interval than requested');
+}
+
+function apart(): ExportFailure {
+  return new ExportFailure('damaged', 'the service listed parts that do not cover the requested interval');
 }

@@ -2,8 +2,7 @@ import type { ExportManifest } from '../contract/account.ts';
 import { isOfService, parseCreated, parsePage, type Refusal, type Total } from './answers.ts';
 import { ExportFailure } from './failure.ts';
 import { type ExportFormat, layouts, type PartSummary } from './format.ts';
-import { type AskedInterval, intervalQuery, partsOf } from './interval.ts';
-import { beginPart, type Part } from './part.ts';
+import { type AskedInterval, beginPart, intervalQuery, type Part, partsOf } from './part.ts';
 import type { Progress } from './progress.ts';
 import { askExports, noService, type ServiceOptions } from './service.ts';
 import type { Target } from './target.ts';
@@ -99,7 +98,7 @@ class ExportRun {
       }
       if (!isOfService(reply.text)) throw noService('does not respond with an export');
       const created = parseCreated(reply.text);
-      const part = beginPart(created, this.#order, interval);
+      const part = beginPart(created.manifest, this.#order, interval);
       const [index, several] = [this.#parts.length, this.#parts.length + this.#queue.length > 0];
       await this.#target.write(this.#layout.begin(part.manifest, { index, several }));
       const total = await this.#readPages(part, created.cursor);

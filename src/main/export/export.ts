@@ -3,7 +3,7 @@ import { type Micros, parseInstant } from '../../contract/timestamp.ts';
 import { labelActions, targetKinds } from '../../contract/vocabulary.ts';
 import type { FailureKind } from '../../export/failure.ts';
 import { exportFormats } from '../../export/format.ts';
-import type { AskedInterval } from '../../export/interval.ts';
+import type { AskedInterval } from '../../export/part.ts';
 import type { ExportOrder } from '../../export/run.ts';
 import { httpSchemes } from '../../input/url.ts';
 import { OperatorError } from '../../ops/errors.ts';

@@ -1,6 +1,6 @@
 import type { AccountRow, ExportManifest } from '../contract/account.ts';
 import { canonicalJson, csvCell } from '../contract/encodings.ts';
-import type { Total } from './answers.ts';
+import type { Total } from './service.ts';
 
 /** File formats of an export. */
 export const exportFormats = ['json', 'ndjson', 'csv'] as const;

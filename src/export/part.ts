@@ -3,8 +3,8 @@ import type { AccountRow, ExportManifest } from '../contract/account.ts';
 import { canonicalJson } from '../contract/encodings.ts';
 import type { FittingInterval } from '../contract/errors.ts';
 import { type Micros, parseInstant, parseTimestamp } from '../contract/timestamp.ts';
-import type { Page, Total } from './answers.ts';
 import { ExportFailure } from './failure.ts';
+import type { Page, Total } from './service.ts';
 
 /** Requested interval: the last `days`, or an explicit start (inclusive) and end (exclusive) as text. */
 export type AskedInterval =

@@ -1,10 +1,9 @@
 import type { ExportManifest } from '../contract/account.ts';
-import { isOfService, parseCreated, parsePage, type Refusal, type Total } from './answers.ts';
 import { ExportFailure } from './failure.ts';
 import { type ExportFormat, layouts, type PartSummary } from './format.ts';
 import { type AskedInterval, beginPart, intervalQuery, type Part, partsOf } from './part.ts';
 import type { Progress } from './progress.ts';
-import { askExports, noService, type ServiceOptions } from './service.ts';
+import { createExport, type Refusal, readPage, type ServiceOptions, type Total } from './service.ts';
 import type { Target } from './target.ts';
 
 /** Specification of the export to download. */
@@ -89,15 +88,14 @@ class ExportRun {
         this.#progress.restarted();
         await this.#target.rewind(mark);
       }
-      const reply = await askExports({ did: account, ...intervalQuery(interval), ...filters }, this.#service);
-      if (reply.kind === 'refusal') {
-        const { code, intervals } = reply.refusal;
+      const query = { did: account, ...intervalQuery(interval), ...filters };
+      const created = await createExport(query, this.#service);
+      if (created.kind === 'refusal') {
+        const { code, intervals } = created;
         // The service also refuses an account with too many rows to count, but then lists no parts.
-        if (code !== 'export_too_large' || intervals.length === 0) throw refused(reply.refusal);
+        if (code !== 'export_too_large' || intervals.length === 0) throw refused(created);
         return partsOf(interval, intervals);
       }
-      if (!isOfService(reply.text)) throw noService('does not respond with an export');
-      const created = parseCreated(reply.text);
       const part = beginPart(created.manifest, this.#order, interval);
       const [index, several] = [this.#parts.length, this.#parts.length + this.#queue.length > 0];
       await this.#target.write(this.#layout.begin(part.manifest, { index, several }));
@@ -114,13 +112,12 @@ class ExportRun {
     const maxEmpty = Math.min(maxEmptyPages, part.manifest.count_bound);
     this.#report(part);
     for (;;) {
-      const reply = await askExports({ cursor }, this.#service);
-      if (reply.kind === 'refusal') {
+      const page = await readPage(cursor, this.#service);
+      if (page.kind === 'refusal') {
         // A service whose secret was changed responds with `invalid_cursor`; a new export can then succeed.
-        if (['snapshot_expired', 'invalid_cursor'].includes(reply.refusal.code)) return null;
-        throw refused(reply.refusal);
+        if (['snapshot_expired', 'invalid_cursor'].includes(page.code)) return null;
+        throw refused(page);
       }
-      const page = parsePage(reply.text);
       const before = part.count;
       const accepted = part.accept(page);
       await this.#target.write(

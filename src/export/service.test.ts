@@ -1,12 +1,27 @@
 import { describe, expect, it } from 'vitest';
-import { askExports } from './service.ts';
+import { accountExportSchema } from '../contract/account.ts';
+import { createExport, parseCreated, parsePage } from './service.ts';
+
+const manifest = {
+  schema: accountExportSchema,
+  account: 'did:web:a.example',
+  interval: { start: '2026-11-19T00:00:00Z', end: '2026-11-20T00:00:00Z' },
+  frontier: '2026-11-20T00:00:00Z',
+  created_at: '2026-11-20T00:00:00Z',
+  expires_at: '2026-11-21T00:00:00Z',
+  clipped: false,
+  count_bound: 1,
+  filters: {},
+  coverage: { status: 'unknown' },
+  acquisition: { generation_id: '5f4b8f04-6a0f-4d7e-9d5c-0d5a4c1f9b11' },
+};
 
 /** Requests an export from a service that answers with these responses in turn, and returns the delays in milliseconds. */
 async function delaysFor(responses: readonly Response[], random: () => number): Promise<number[]> {
   const delays: number[] = [];
   let now = 0;
   const queue = [...responses];
-  await askExports(
+  await createExport(
     { subject: 'did:plc:a' },
     {
       base: 'http://service.test',
@@ -27,7 +42,7 @@ async function delaysFor(responses: readonly Response[], random: () => number): 
 }
 
 const busy = (headers: Record<string, string> = {}): Response => new Response('', { status: 503, headers });
-const done = (): Response => new Response('{}', { status: 200 });
+const done = (): Response => new Response(JSON.stringify({ manifest, cursor: 'a' }), { status: 200 });
 
 describe('a request to a busy service', () => {
   it('is repeated after exactly the delay in Retry-After, whatever number is drawn', async () => {
@@ -44,5 +59,35 @@ describe('a request to a busy service', () => {
       [100, 100, 100],
       [600, 1100, 2100],
     ]);
+  });
+});
+
+const row = {
+  labeler_did: 'did:web:l.example',
+  uri: 'did:web:a.example',
+  value: 'spam',
+  action: 'apply',
+  source_timestamp: '2026-11-19T10:00:00Z',
+  observed_at: '2026-11-19T10:00:00Z',
+  signature: 'verified',
+};
+const nested = (depth: number): string => '['.repeat(depth) + ']'.repeat(depth);
+/** Returns an object as JSON, with an unknown property of the given depth. */
+const withDepth = (object: object, depth: number): string =>
+  `${JSON.stringify(object).slice(0, -1)},"later":${nested(depth)}}`;
+
+describe('a response with properties of a later version', () => {
+  it('is accepted', () => {
+    const created = `{"manifest":${withDepth(manifest, 20)},"cursor":"a","later":${nested(20)}}`;
+    expect(parseCreated(created)).toMatchObject({ manifest, cursor: 'a' });
+    const page = `{"manifest":${withDepth(manifest, 20)},"rows":[${withDepth(row, 20)}],"terminal":false,"next_cursor":"b","later":${nested(20)}}`;
+    expect(parsePage(page)).toMatchObject({ manifest, rows: [row], next: { cursor: 'b' } });
+  });
+
+  it.each([33, 100_000])('counts as damaged if it is nested too deeply to compute its digest (%i levels)', (depth) => {
+    const created = `{"manifest":${withDepth(manifest, depth)},"cursor":"a"}`;
+    expect(() => parseCreated(created)).toThrow('nested too deeply');
+    const page = `{"manifest":${JSON.stringify(manifest)},"rows":[${withDepth(row, depth)}],"terminal":false,"next_cursor":"b"}`;
+    expect(() => parsePage(page)).toThrow('nested too deeply');
   });
 });

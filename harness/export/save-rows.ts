@@ -1,7 +1,6 @@
 import { accountExamples } from '../../src/contract/account-openapi/responses.ts';
 import { startChain } from '../../src/export/part.ts';
-import type { ExportOrder } from '../../src/export/run.ts';
-import { saveExport } from '../../src/export/save.ts';
+import { type ExportOrder, saveExport } from '../../src/export/save.ts';
 import type { ServiceOptions } from '../../src/export/service.ts';
 
 const { manifest } = accountExamples.exports.created;

@@ -4,7 +4,7 @@ import { labelActions, targetKinds } from '../../contract/vocabulary.ts';
 import type { FailureKind } from '../../export/failure.ts';
 import { exportFormats } from '../../export/format.ts';
 import type { AskedInterval } from '../../export/part.ts';
-import type { ExportOrder } from '../../export/run.ts';
+import type { ExportOrder } from '../../export/save.ts';
 import { httpSchemes } from '../../input/url.ts';
 import { OperatorError } from '../../ops/errors.ts';
 import {

@@ -77,7 +77,7 @@ export async function viewOf({
     timeline: timelineOf({ ...interval, available: interval, tally, whole: ownGaps, some: [] }),
     parts,
     before: null,
-    definitions: new Map([[labelers[0], { seenAt: now, byValue: new Map(definitions) }]]),
+    definitions: new Map([[labelers[0], new Map(definitions)]]),
     labelers: tally.labelers.map((count) => ({
       ...count,
       reading: 'read',

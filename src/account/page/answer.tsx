@@ -10,7 +10,7 @@ import type { Texts } from '../texts/texts.ts';
 import { unreadOf } from '../view/labelers.ts';
 import { overlap, union } from '../view/timeline.ts';
 import type { AccountView, LabelerView } from '../view/view.ts';
-import { hasFallenSilent, stateSentence } from './coverage.tsx';
+import { stateSentence } from './coverage.tsx';
 import type { AccountLinks } from './links.ts';
 import { formatMissed, Labeler, ValueText } from './observation.tsx';
 
@@ -116,7 +116,7 @@ function LabelerRows({ found, most, view, links, t }: LabelerRowsProps) {
 function coverageText({ labeler: { state }, unseen }: AnswerLabeler, view: AccountView, t: Texts): string {
   const missed = unseen === 0 ? t.answer.noneMissed : t.answer.missed(formatMissed(t, unseen));
   if (state === 'established') return missed;
-  return missed + t.formats.sentenceSpace + stateSentence(t, state, hasFallenSilent(view));
+  return missed + t.formats.sentenceSpace + stateSentence(state, view, t);
 }
 
 function SpanCells({ span: { applied, removed, first, last }, t }: { readonly span: AnswerSpan; readonly t: Texts }) {

@@ -2,7 +2,6 @@ import { isSilent, isUnobserved } from '../../store/coverage-rule.ts';
 import { gappedTime } from '../../store/gaps.ts';
 import type { StoredGap } from '../../store/port.ts';
 import type { Removals } from '../../store/removals.ts';
-import type { LabelerHandle } from '../../store/roster.ts';
 import type { Texts } from '../texts/texts.ts';
 import type { AccountView, LabelerView } from '../view/view.ts';
 import { formatMissed, Instant, Labeler } from './observation.tsx';
@@ -27,14 +26,7 @@ export function CoverageSection({ view, t }: { readonly view: AccountView; reado
           <h3 id="labelers">{query.filters.labeler === undefined ? t.labelers : t.labelerAsked}</h3>
           <ul class="labelers" aria-labelledby="labelers">
             {labelers.map((labeler) => (
-              <LabelerItem
-                key={labeler.labeler}
-                labeler={labeler}
-                name={view.network.names.get(labeler.labeler)}
-                uncounted={view.timeline.uncounted}
-                silent={hasFallenSilent(view)}
-                t={t}
-              />
+              <LabelerItem key={labeler.labeler} of={labeler} view={view} t={t} />
             ))}
           </ul>
           {otherLabelers > 0 && query.filters.labeler === undefined ? <p>{t.moreLabelers(otherLabelers)}</p> : null}
@@ -102,20 +94,9 @@ function removalSentences({ purged, pending, spaces }: Removals, t: Texts): stri
   ];
 }
 
-function LabelerItem({
-  labeler: { labeler, reading, applied, removed, state, lastAsked, gaps },
-  name,
-  uncounted,
-  silent,
-  t,
-}: {
-  readonly labeler: LabelerView;
-  readonly name: LabelerHandle | undefined;
-  /** Number of days that are missing from the sums because their rows were not counted. */
-  readonly uncounted: number;
-  readonly silent: boolean;
-  readonly t: Texts;
-}) {
+function LabelerItem({ of, view, t }: { readonly of: LabelerView; readonly view: AccountView; readonly t: Texts }) {
+  const { labeler, reading, applied, removed, state, lastAsked, gaps } = of;
+  const name = view.network.names.get(labeler);
   if (reading !== 'read') {
     return (
       <li>
@@ -124,7 +105,7 @@ function LabelerItem({
         </p>
         <p>
           {t.unread[reading]}
-          {state === null ? '' : ` ${stateSentence(t, state, silent)}`}
+          {state === null ? '' : ` ${stateSentence(state, view, t)}`}
         </p>
       </li>
     );
@@ -135,9 +116,9 @@ function LabelerItem({
         <Labeler did={labeler} name={name} t={t} />
       </p>
       <p class="soft">
-        {t.sums({ applied, removed }, uncounted)}
+        {t.sums({ applied, removed }, view.timeline.uncounted)}
         {t.formats.sentenceSpace}
-        {stateSentence(t, state, silent)}
+        {stateSentence(state, view, t)}
         {t.formats.sentenceSpace}
         {lastAsked === null ? t.lastReadUnknown : t.lastRead(<Instant at={lastAsked} t={t} />)}
         {t.formats.sentenceSpace}
@@ -148,22 +129,20 @@ function LabelerItem({
   );
 }
 
+/** Describes the state of one labeler, which is null if the labeler is not enrolled. */
+export function stateSentence(state: string | null, view: AccountView, t: Texts): string {
+  if (state === null) return t.notReadNow;
+  const past = hasFallenSilent(view);
+  const text = describeState(t, state, 1, past);
+  return past ? t.statePast(text) : t.state(text);
+}
+
 /**
  * Returns true if pages were accepted before, but none for longer than the coverage tolerance, or none since the start
  * of the interval.
  */
-export function hasFallenSilent({ frontier, interval, now }: AccountView): boolean {
+function hasFallenSilent({ frontier, interval, now }: AccountView): boolean {
   return frontier.observedThrough !== null && (isSilent(frontier, now) || isUnobserved(frontier, interval));
-}
-
-/**
- * Describes the state of one labeler, or null if it is not enrolled. `past` selects the past tense, for a state that is
- * out of date.
- */
-export function stateSentence(t: Texts, state: string | null, past: boolean): string {
-  if (state === null) return t.notReadNow;
-  const text = describeState(t, state, 1, past);
-  return past ? t.statePast(text) : t.state(text);
 }
 
 /** Describes a state of `n` enrolled labelers. `past` selects the past tense, for a state that is out of date. */

@@ -42,7 +42,7 @@ function ObservationItem({ observation, view: { definitions, network }, t, isLiv
         <span class="action">{t.action[row.action]}</span> <ValueText value={value} t={t} />
       </p>
       <p class="by">{t.by(<Labeler did={labeler} name={network.names.get(labeler)} t={t} />)}</p>
-      <DefinitionText definition={definitions.get(labeler)?.byValue.get(value)} value={value} t={t} />
+      <DefinitionText definition={definitions.get(labeler)?.get(value)} value={value} t={t} />
       <dl class="particulars">
         {row.cid === undefined ? null : (
           <Particular name={t.version} wide>

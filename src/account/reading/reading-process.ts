@@ -55,9 +55,9 @@ function forPage(view: AccountView): AccountView {
     parts: view.parts.map((part) => ({ ...part, rows: part.rows.map(shortened) })),
     tally: { ...view.tally, values: view.tally.values.filter(({ value }) => value === cut(value)) },
     definitions: new Map(
-      [...view.definitions].map(([labeler, { byValue, ...rest }]) => [
+      [...view.definitions].map(([labeler, byValue]) => [
         labeler,
-        { ...rest, byValue: new Map([...byValue].map(([value, one]) => [cut(value), shortenedDefinition(one)])) },
+        new Map([...byValue].map(([value, one]) => [cut(value), shortenedDefinition(one)])),
       ]),
     ),
   };

@@ -84,9 +84,9 @@ describe('the definitions module', () => {
     const labels = ['x', 'x', 'y'].flatMap((val) => ['did:a', 'did:b'].map((src) => ({ src, val })));
     const first = await cache.of(store, labels, 'en');
     // The cache returns only the definitions of the requested values.
-    expect([...first].map(([did, { byValue }]) => [did, [...byValue.keys()]])).toEqual([['did:a', ['x']]]);
+    expect([...first].map(([did, byValue]) => [did, [...byValue.keys()]])).toEqual([['did:a', ['x']]]);
     now = 59_999;
-    expect((await cache.of(store, [{ src: 'did:a', val: 'y' }], 'en')).get('did:a')?.byValue.size).toBe(0);
+    expect((await cache.of(store, [{ src: 'did:a', val: 'y' }], 'en')).get('did:a')?.size).toBe(0);
     await cache.of(store, labels, 'en');
     expect(asked).toEqual(['did:a', 'did:b']);
     now = 60_000;

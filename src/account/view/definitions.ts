@@ -1,4 +1,3 @@
-import type { Micros } from '../../contract/timestamp.ts';
 import { isObject, type JsonObject } from '../../input/json-budget.ts';
 import { type Language, languages } from '../../web/language/language.ts';
 import type { AccountStore } from '../query/account-store.ts';
@@ -14,17 +13,8 @@ export interface Definition {
 /** Definitions of one value in the languages that pages may show; at least one. */
 type Translations = readonly [Definition, ...Definition[]];
 
-/** Definitions of one labeler, from the last record observed. */
-export interface LabelerDefinitions {
-  readonly seenAt: Micros;
-  readonly byValue: ReadonlyMap<string, Definition>;
-}
-
-/** Cached definitions of one labeler, in several languages. */
-interface ReadDefinitions {
-  readonly seenAt: Micros;
-  readonly byValue: ReadonlyMap<string, Translations>;
-}
+/** Cached definitions of one labeler by value, from the last record observed, in several languages. */
+type ReadDefinitions = ReadonlyMap<string, Translations>;
 
 /** Lifetime of cached definitions, in milliseconds; also the maximum age of a definition on a page. */
 const keptMs = 60_000;
@@ -43,23 +33,23 @@ export class DefinitionCache {
   }
 
   /**
-   * Returns the definitions of the values on a page, in the language of the page or in another language if the labeler
+   * Returns the definitions of the values on a page by labeler and value, in the language of the page or in another language if the labeler
    * does not offer that language. Omits labelers for which no record with definitions was observed.
    */
   async of(
     store: Pick<AccountStore, 'definitions'>,
     labels: readonly { readonly src: string; readonly val: string }[],
     language: Language,
-  ): Promise<ReadonlyMap<string, LabelerDefinitions>> {
-    const found = new Map<string, LabelerDefinitions>();
+  ): Promise<ReadonlyMap<string, ReadonlyMap<string, Definition>>> {
+    const found = new Map<string, ReadonlyMap<string, Definition>>();
     for (const [labeler, wanted] of Map.groupBy(labels, ({ src }) => src)) {
       const definitions = await this.#one(store, labeler);
       if (!definitions) continue;
       const shown = [...new Set(wanted.map(({ val }) => val))].flatMap((val): [string, Definition][] => {
-        const definition = definitions.byValue.get(val);
+        const definition = definitions.get(val);
         return definition ? [[val, choose(definition, language)]] : [];
       });
-      found.set(labeler, { ...definitions, byValue: new Map(shown) });
+      found.set(labeler, new Map(shown));
     }
     return found;
   }
@@ -68,7 +58,7 @@ export class DefinitionCache {
     const kept = this.#kept.get(labeler);
     if (kept && kept.until > this.#monotonic()) return kept.found;
     const [newest] = await store.definitions(labeler);
-    const found = newest ? { seenAt: newest.seenAt, byValue: parseDefinitions(newest.content) } : null;
+    const found = newest ? parseDefinitions(newest.content) : null;
     this.#kept.delete(labeler);
     if (this.#kept.size >= maxKept) this.#kept.delete(this.#kept.keys().next().value ?? '');
     this.#kept.set(labeler, { until: this.#monotonic() + keptMs, found });
@@ -80,7 +70,7 @@ export class DefinitionCache {
  * Parses the definitions in a labeler's record (`app.bsky.labeler.defs#labelerPolicies`), given as JSON. The content is
  * untrusted; omits entries that do not conform to the lexicon, repeat a value, or exceed `maxValues`.
  */
-export function parseDefinitions(content: string): ReadonlyMap<string, Translations> {
+export function parseDefinitions(content: string): ReadDefinitions {
   const found = new Map<string, Translations>();
   for (const entry of listIn(parse(content), 'labelValueDefinitions').slice(0, maxValues)) {
     if (typeof entry.identifier !== 'string' || found.has(entry.identifier)) continue;

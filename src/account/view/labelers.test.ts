@@ -4,7 +4,7 @@ import { rosterRow } from '../../../harness/store/roster-row.ts';
 import type { Position } from '../../store/port.ts';
 import type { RosterRow } from '../../store/roster.ts';
 import { micros } from '../../store/time.ts';
-import { kept, labelersOf, networkView, publicOrigin } from './labelers.ts';
+import { kept, LabelerCache, networkView, publicOrigin } from './labelers.ts';
 
 const [one, two, three, four] = [
   'did:web:one.example',
@@ -28,7 +28,7 @@ it("the time of a labeler's last read is the time of its position or of its rost
     spaceRemoval: () => Promise.resolve(null),
     positions: () => Promise.resolve([position(two, 40), position(three, 60), position(three, 30)]),
   };
-  const { lastAsked } = await labelersOf(() => 0)(store as never);
+  const { lastAsked } = await new LabelerCache(() => 0).all(store as never);
   expect(lastAsked).toEqual(
     new Map([
       [two, 50],
@@ -51,7 +51,7 @@ it('networkView returns the origins of shown labelers whose endpoint is a public
     spaceRemoval: () => Promise.resolve(null),
     positions: () => Promise.resolve([]),
   };
-  const labelers = await labelersOf(() => 0)(store as never);
+  const labelers = await new LabelerCache(() => 0).all(store as never);
   expect(networkView(labelers, [one, two, four]).origins).toEqual(new Map([[one, 'https://one.example.com']]));
 });
 

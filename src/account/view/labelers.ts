@@ -112,10 +112,23 @@ export function unreadOf({ reading, state, lastAsked }: HowRead, { start, end }:
 const labelersMs = 5_000;
 
 /**
- * Returns a cached read of the data about labelers. `monotonic` returns the time of a monotonic clock in milliseconds.
+ * Lifetime of cached missed time, in milliseconds. Reading hundreds of gaps for each of hundreds of labelers would cost
+ * more than the rest of a page.
  */
-export function labelersOf(monotonic: () => number): (store: AccountStore) => Promise<Labelers> {
-  return kept({ ms: labelersMs, monotonic }, readLabelers);
+const missedMs = 30_000;
+
+/** Caches the data about all labelers, which every page needs. */
+export class LabelerCache {
+  /** Returns the data about labelers. */
+  readonly all: (store: AccountStore) => Promise<Labelers>;
+  /** Returns the missed time in a window. */
+  readonly missed: (store: AccountStore, window: Interval) => Promise<Missed>;
+
+  /** `monotonic` returns the time of a monotonic clock in milliseconds. */
+  constructor(monotonic: () => number) {
+    this.all = kept({ ms: labelersMs, monotonic }, readLabelers);
+    this.missed = kept({ ms: missedMs, monotonic }, readMissed);
+  }
 }
 
 async function readLabelers(store: AccountStore): Promise<Labelers> {
@@ -139,7 +152,7 @@ async function readLabelers(store: AccountStore): Promise<Labelers> {
 }
 
 /** Unobserved time of individual labelers in the window. It is the same for every account. */
-export interface Missed {
+interface Missed {
   /** Gaps of each labeler, sorted and disjoint; at most as many as an export lists. */
   readonly byLabeler: ReadonlyMap<string, readonly Interval[]>;
   /** Intervals in which at least one labeler has a gap. */
@@ -159,22 +172,10 @@ export const nothingMissed: Missed = { byLabeler: new Map(), any: [] };
 /** Maximum number of intervals in a chart. More intervals could not be distinguished. */
 const maxStretches = 300;
 
-/**
- * Lifetime of cached missed time, in milliseconds. Reading hundreds of gaps for each of hundreds of labelers would cost
- * more than the rest of a page.
- */
-const missedMs = 30_000;
-
-/**
- * Returns a cached read of the missed time in a window. `monotonic` returns the time of a monotonic clock in
- * milliseconds.
- */
-export function missedOf(monotonic: () => number): (store: AccountStore, window: Interval) => Promise<Missed> {
-  return kept({ ms: missedMs, monotonic }, async (store: AccountStore, { start, end }: Interval) => {
-    const [gaps, roster] = await Promise.all([store.gaps({ start, end }), store.roster()]);
-    const departures = roster.flatMap((row) => departureGap(row, { start, end }) ?? []);
-    return gather([...gaps, ...departures], { start, end });
-  });
+async function readMissed(store: AccountStore, { start, end }: Interval): Promise<Missed> {
+  const [gaps, roster] = await Promise.all([store.gaps({ start, end }), store.roster()]);
+  const departures = roster.flatMap((row) => departureGap(row, { start, end }) ?? []);
+  return gather([...gaps, ...departures], { start, end });
 }
 
 function gather(gaps: readonly StoredGap[], window: Interval): Missed {

@@ -6,15 +6,13 @@ import { day, dayOf, dayStart, type Interval, micros } from '../../store/time.ts
 import type { Language } from '../../web/language/language.ts';
 import type { AccountStore, RowStore } from '../query/account-store.ts';
 import { type AskedQuery, availableInterval, type ClippedInterval, storeFilter, windowDays } from '../query/query.ts';
-import { DefinitionCache, type LabelerDefinitions } from './definitions.ts';
+import { type Definition, DefinitionCache } from './definitions.ts';
 import {
   type HowRead,
   howRead,
+  LabelerCache,
   type Labelers,
-  labelersOf,
-  type Missed,
   type MissedSum,
-  missedOf,
   type NetworkView,
   networkView,
   nothingMissed,
@@ -57,7 +55,8 @@ export interface AccountView {
   readonly timeline: Timeline;
   readonly parts: readonly Part[];
   readonly before: Micros | null;
-  readonly definitions: ReadonlyMap<string, LabelerDefinitions>;
+  /** Definitions of the values on the page, by labeler and value. */
+  readonly definitions: ReadonlyMap<string, ReadonlyMap<string, Definition>>;
   readonly labelers: readonly LabelerView[];
   readonly otherLabelers: number;
   /** Missed time of the labelers that are not listed; empty if a labeler filter is set. */
@@ -85,25 +84,14 @@ type ViewReader = (store: RowStore, asked: ViewQuery) => Promise<AccountView | '
  * monotonic clock in milliseconds.
  */
 export function createViewReader(monotonic: () => number): ViewReader {
-  const caches = {
-    definitions: new DefinitionCache(monotonic),
-    labelers: labelersOf(monotonic),
-    missed: missedOf(monotonic),
-  };
+  const caches = { definitions: new DefinitionCache(monotonic), labelers: new LabelerCache(monotonic) };
   return (store, asked) => readView(store, asked, caches);
-}
-
-/** Caches of the data about labelers. */
-interface Caches {
-  readonly definitions: DefinitionCache;
-  readonly labelers: (store: AccountStore) => Promise<Labelers>;
-  readonly missed: (store: AccountStore, window: Interval) => Promise<Missed>;
 }
 
 async function readView(
   store: RowStore,
   { query, before, now: asked, language = 'en' }: ViewQuery,
-  { definitions, labelers, missed }: Caches,
+  { definitions, labelers }: { readonly definitions: DefinitionCache; readonly labelers: LabelerCache },
 ): Promise<AccountView | 'out_of_window'> {
   const [frontier, { startedAt }] = await Promise.all([store.frontier(), store.epoch()]);
   const { now, window, interval } = availableInterval(frontier, query.asked, asked, before);
@@ -113,12 +101,12 @@ async function readView(
   // Use the same end for the parts and the downloads of the page, to exclude rows that are accepted while the page is
   // built.
   const known = micros(Math.min(end, frontier.end));
-  const [tally, network] = await Promise.all([tallyUntil(store, query, { interval, known }), labelers(store)]);
+  const [tally, network] = await Promise.all([tallyUntil(store, query, { interval, known }), labelers.all(store)]);
   const named = labelersShown(tally, filters.labeler);
   const alone = filters.labeler !== undefined;
   const [coverage, others, parts] = await Promise.all([
     store.coverage({ start, end, labelers: [serviceOnly, ...named.map(({ labeler }) => labeler)] }),
-    alone ? nothingMissed : missed(store, window),
+    alone ? nothingMissed : labelers.missed(store, window),
     readParts(store, { account, filters, before, start, end: known }, tally),
   ]);
   const shownRows = parts.flatMap(({ rows }) => rows);

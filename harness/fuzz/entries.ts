@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { zstdCompressSync } from 'node:zlib';
 import { type Dice, dice } from '../../sim/random.ts';
 import { createCursors } from '../../src/account/cursor/cursor.ts';
-import { parseAccountQuery, searchOf } from '../../src/account/query/query.ts';
+import { parseAccountQuery, parseParameters, searchOf } from '../../src/account/query/query.ts';
 import { parseDay } from '../../src/archive/days/day.ts';
 import { parseIndex } from '../../src/archive/days/index-file.ts';
 import { formatResponse, parseLine, parseLines } from '../../src/archive/days/line.ts';
@@ -327,7 +327,7 @@ export const fuzzEntries: Readonly<Record<InputName, FuzzEntry>> = {
       const request = parsePlainRequest(Buffer.from(bytes));
       const target = request?.target ?? Buffer.from(bytes).toString('latin1').slice(4);
       pathOf(target);
-      parseAccountQuery(searchOf(target));
+      parseAccountQuery(parseParameters(searchOf(target)));
     },
   },
   cursor: {

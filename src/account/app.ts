@@ -4,7 +4,7 @@ import { microsFromMillis } from '../contract/timestamp.ts';
 import { below, pathOf, type ReadRequest } from '../http/read-request.ts';
 import { json, jsonType, preflight, type Reply, withBody } from '../http/reply.ts';
 import type { AssetFile } from '../http/representation/asset-file.ts';
-import { downloadRoute, exportsRoute } from './export/routes.ts';
+import { exportRoutes } from './export/routes.ts';
 import { searchOf, windowDays } from './query/query.ts';
 import type { ReadingPool } from './reading/reading-pool.ts';
 import {
@@ -61,8 +61,7 @@ export function createAccountApp(options: AccountAppOptions): AccountApp {
 
   const routes = new Map<string, AccountRoute>([
     ...options.pages(services),
-    [accountPaths.exports, exportsRoute(services)],
-    [accountPaths.download, downloadRoute(services)],
+    ...exportRoutes(services),
     [accountPaths.health, () => health],
     [accountPaths.openapi, () => documentReply(openapi)],
     ['/robots.txt', () => excluded],

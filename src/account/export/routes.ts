@@ -1,4 +1,4 @@
-import type { ExportCreated, ExportLastPage, ExportNextPage } from '../../contract/account.ts';
+import { accountPaths, type ExportCreated, type ExportLastPage, type ExportNextPage } from '../../contract/account.ts';
 import { jsonType, withBody } from '../../http/reply.ts';
 import { maxChunkRows } from '../../store/port.ts';
 import type { Cursor, Cursors, Snapshot } from '../cursor/cursor.ts';
@@ -15,8 +15,16 @@ import { createExport, type Turns, tooLarge } from './exports.ts';
 import type { WrittenManifest } from './manifest.ts';
 import { begin, type ExportRefusal, whyGone } from './rows.ts';
 
+/** Creates the routes of exports and downloads, by path. */
+export function exportRoutes(services: AccountServices): [path: string, route: AccountRoute][] {
+  return [
+    [accountPaths.exports, exportsRoute(services)],
+    [accountPaths.download, downloadRoute(services)],
+  ];
+}
+
 /** Creates the route `GET /exports`, which creates an export or returns one of its pages. */
-export function exportsRoute(services: AccountServices): AccountRoute {
+function exportsRoute(services: AccountServices): AccountRoute {
   return (request) => {
     const asked = askedCursor(request.search, 'export', services.cursors);
     if (asked === null) return create(services, request);
@@ -25,7 +33,7 @@ export function exportsRoute(services: AccountServices): AccountRoute {
 }
 
 async function create(services: AccountServices, request: AccountRequest): Promise<AccountReply> {
-  const parsed = parseAccountQuery(request.search);
+  const parsed = parseAccountQuery(parseParameters(request.search));
   if (parsed.kind === 'refused') return accountError(parsed.code);
   const wait = services.waitFor(request, parsed.query.account);
   if (wait !== null) return accountError('client_budget', { retryAfterSeconds: wait });
@@ -86,7 +94,7 @@ function refusal({ code, intervals }: ExportRefusal): AccountReply {
 }
 
 /** Creates the route `GET /download`, which streams the rows of an account page as one document. */
-export function downloadRoute(services: AccountServices): AccountRoute {
+function downloadRoute(services: AccountServices): AccountRoute {
   return async (request) => {
     const asked = askedCursor(request.search, 'snapshot', services.cursors);
     if (asked === null) return accountError(withoutCursor(request.search), { message: cursorAlone });

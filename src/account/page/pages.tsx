@@ -1,8 +1,7 @@
 import { canonicalDid, isDid } from '../../contract/identifiers.ts';
 import { type Micros, microsFromMillis, parseInstant } from '../../contract/timestamp.ts';
-import { type Reply, withBody } from '../../http/reply.ts';
+import type { Reply } from '../../http/reply.ts';
 import type { AssetFile } from '../../http/representation/asset-file.ts';
-import { type Coding, chooseCoding } from '../../http/representation/negotiation.ts';
 import { isHandle } from '../../network/identity/did-document.ts';
 import type { HandleResolution } from '../../network/identity/identity.ts';
 import { languageParameter } from '../../web/language/language.ts';
@@ -10,9 +9,9 @@ import type { SampleAccount } from '../../web/sample-accounts.tsx';
 import {
   type AskedQuery,
   type Parameters,
+  parseAccountQuery,
   parseParameters,
   type QueryRefusal,
-  readAccountQuery,
 } from '../query/query.ts';
 import { type AccountRequest, type AccountRoute, accountError, missingPage } from '../route.ts';
 import { type AccountServices, refusalOf } from '../services.ts';
@@ -21,7 +20,7 @@ import { downloadsOf } from './download.tsx';
 import { HomeBody } from './entry.tsx';
 import { beforeParameter } from './links.ts';
 import { FactsUrl } from './observation.tsx';
-import { PageRenderer, pageHeaders } from './render.tsx';
+import { PageRenderer } from './render.tsx';
 
 /** Resolves a handle to its DID. */
 export type FindHandle = (handle: string, signal: AbortSignal) => Promise<HandleResolution>;
@@ -67,7 +66,7 @@ export function accountPages(options: PagesOptions): (services: AccountServices)
       pages.refusal(request, 'not_found', findHandle === null ? { name: 'did_only' } : {});
     const sheets = [...styles].map(([name, file]): [string, AccountRoute] => [
       `/assets/${name}`,
-      ({ acceptEncoding }) => sheet(file, chooseCoding(acceptEncoding)),
+      (request) => pages.styleSheet(request, file),
     ]);
     return new Map<string, AccountRoute>([
       ['/', home],
@@ -192,13 +191,6 @@ function searchWith(did: string, parameters: Parameters): string {
   return new URLSearchParams([['did', did], ...kept]).toString();
 }
 
-function sheet(file: AssetFile, coding: Coding): Reply {
-  const found = file.bytes(coding);
-  if (!found) return accountError('asset_unavailable');
-  const encoded = found.coding === 'identity' ? [] : ['Content-Encoding', found.coding];
-  return withBody(200, 'text/css; charset=utf-8', found.bytes, [...encoded, 'Vary', 'Accept-Encoding', ...pageHeaders]);
-}
-
 /** Query of a page. `before` is the position at which the list continues, or null for the newest rows. */
 interface PageQuery {
   readonly kind: 'page';
@@ -211,7 +203,7 @@ function parsePageQuery(
   search: string,
 ): PageQuery | { readonly kind: 'refused'; readonly code: QueryRefusal | 'invalid_cursor' } {
   // Accept an unknown language instead of refusing the page, because the language does not affect the data.
-  const parsed = readAccountQuery(trimmed(parseParameters(search)), [beforeParameter, languageParameter]);
+  const parsed = parseAccountQuery(trimmed(parseParameters(search)), [beforeParameter, languageParameter]);
   if (parsed.kind === 'refused') return parsed;
   const { query, more } = parsed;
   if (!more.has(beforeParameter)) return { kind: 'page', query, before: null };

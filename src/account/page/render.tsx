@@ -2,6 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { accountErrorTable } from '../../contract/errors.ts';
 import type { Origin } from '../../contract/vocabulary.ts';
 import { type HeaderList, type Reply, withBody } from '../../http/reply.ts';
+import type { AssetFile } from '../../http/representation/asset-file.ts';
 import { chooseCoding, encodeOnce } from '../../http/representation/negotiation.ts';
 import { storeOrigin } from '../../store/origin.ts';
 import { renderPage } from '../../web/document.tsx';
@@ -15,7 +16,7 @@ import {
 } from '../../web/language/language.ts';
 import type { AccountStore } from '../query/account-store.ts';
 import { parseParameters } from '../query/query.ts';
-import { type AccountRequest, privateHeaders } from '../route.ts';
+import { type AccountRequest, accountError, privateHeaders } from '../route.ts';
 import type { NameProblem, PageErrorCode } from '../texts/entry/en.ts';
 import { textsOf } from '../texts/texts.ts';
 import { RefusalBody } from './entry.tsx';
@@ -26,7 +27,7 @@ const contentPolicy =
   "default-src 'none'; style-src 'self'; img-src data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
 /** Headers of every response of the page routes. */
-export const pageHeaders: HeaderList = [
+const pageHeaders: HeaderList = [
   ...privateHeaders,
   'Content-Security-Policy',
   contentPolicy,
@@ -138,6 +139,15 @@ export class PageRenderer {
       children: <RefusalBody {...{ code, message, frame, typed, waitSeconds }} />,
       more: waitSeconds === null ? [] : ['Retry-After', String(Math.ceil(waitSeconds))],
     });
+  }
+
+  /** Returns a style sheet of the pages, or an error response if its file is missing. */
+  styleSheet({ acceptEncoding }: AccountRequest, file: AssetFile): Reply {
+    const found = file.bytes(chooseCoding(acceptEncoding));
+    if (!found) return accountError('asset_unavailable');
+    const encoded = found.coding === 'identity' ? [] : ['Content-Encoding', found.coding];
+    const headers = [...encoded, 'Vary', 'Accept-Encoding', ...pageHeaders];
+    return withBody(200, 'text/css; charset=utf-8', found.bytes, headers);
   }
 
   /** Returns a redirect to another page. */

@@ -53,13 +53,8 @@ type ParsedQuery =
 
 const parameterNames = ['did', 'days', 'start', 'end', 'labeler', 'value', 'action', 'target_kind'] as const;
 
-/** Parses a query string, without its question mark. */
-export function parseAccountQuery(search: string): ParsedQuery {
-  return readAccountQuery(parseParameters(search));
-}
-
-/** Validates the parameters of a query. `more` lists the additional parameters that the route allows. */
-export function readAccountQuery(parameters: Parameters | null, more: readonly string[] = []): ParsedQuery {
+/** Parses the parameters of a query. `more` lists the additional parameters that the route allows. */
+export function parseAccountQuery(parameters: Parameters | null, more: readonly string[] = []): ParsedQuery {
   const known: readonly string[] = [...parameterNames, ...more];
   if (parameters === null || [...parameters.keys()].some((name) => !known.includes(name))) {
     return refused('unknown_parameter');

@@ -1,4 +1,4 @@
-import type { Texts } from '../texts/texts.ts';
+import type { Texts } from '../texts/en.ts';
 import { type Part, wholeRows } from '../view/rows.ts';
 import type { AccountView } from '../view/view.ts';
 import { AnswerSection } from './answer.tsx';

@@ -6,7 +6,7 @@ import type { Observation } from '../../store/port.ts';
 import { micros } from '../../store/time.ts';
 import { Bar } from '../../web/bar.tsx';
 import { isoDay } from '../../web/language/formats.ts';
-import type { Texts } from '../texts/texts.ts';
+import type { Texts } from '../texts/en.ts';
 import { unreadOf } from '../view/labelers.ts';
 import { overlap, union } from '../view/timeline.ts';
 import type { AccountView, LabelerView } from '../view/view.ts';

@@ -2,7 +2,7 @@ import { isSilent, isUnobserved } from '../../store/coverage-rule.ts';
 import { gappedTime } from '../../store/gaps.ts';
 import type { StoredGap } from '../../store/port.ts';
 import type { Removals } from '../../store/removals.ts';
-import type { Texts } from '../texts/texts.ts';
+import type { Texts } from '../texts/en.ts';
 import type { AccountView, LabelerView } from '../view/view.ts';
 import { formatMissed, Instant, Labeler } from './observation.tsx';
 

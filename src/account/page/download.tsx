@@ -3,8 +3,7 @@ import type { Interval } from '../../store/time.ts';
 import { markOf, type Snapshot } from '../cursor/cursor.ts';
 import { wantedInterval } from '../query/query.ts';
 import type { AccountServices } from '../services.ts';
-import type { Texts } from '../texts/texts.ts';
-import type { LinkOf } from '../texts/view/en.ts';
+import type { Texts } from '../texts/en.ts';
 import type { AccountView } from '../view/view.ts';
 import type { AccountLinks } from './links.ts';
 
@@ -59,8 +58,9 @@ export function DownloadSection({
   );
 }
 
-function linkTo(href: string): LinkOf {
-  return (text) => <a href={href}>{text}</a>;
+/** Returns a function that renders a link with a text. */
+function linkTo(href: string) {
+  return (text: string) => <a href={href}>{text}</a>;
 }
 
 /**

@@ -6,8 +6,8 @@ import { Foreign, isPlain, visible } from '../../web/foreign.tsx';
 import { type Language, languageParameter } from '../../web/language/language.ts';
 import { type SampleAccount, SampleAccounts } from '../../web/sample-accounts.tsx';
 import { type AccountFilters, type AskedQuery, dayShortcuts, type Parameters } from '../query/query.ts';
-import type { PageErrorCode } from '../texts/entry/en.ts';
-import type { Texts } from '../texts/texts.ts';
+import type { Texts } from '../texts/en.ts';
+import type { PageErrorCode } from '../texts/en-entry.ts';
 import type { AccountView } from '../view/view.ts';
 import type { AccountLinks, PageFrame } from './links.ts';
 

@@ -2,7 +2,7 @@ import { formatMicros, type Micros } from '../../contract/timestamp.ts';
 import type { Interval } from '../../store/time.ts';
 import { type Language, languageParameter } from '../../web/language/language.ts';
 import { type AccountFilters, type AskedQuery, type DayShortcut, searchText } from '../query/query.ts';
-import type { Texts } from '../texts/texts.ts';
+import type { Texts } from '../texts/en.ts';
 
 /** Properties that all parts of a page share. */
 export interface PageFrame {

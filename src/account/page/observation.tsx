@@ -9,7 +9,7 @@ import { second } from '../../store/time.ts';
 import { Foreign } from '../../web/foreign.tsx';
 import { globalMeaning } from '../../web/language/global-values.ts';
 import { rowOf } from '../export/rows.ts';
-import type { Texts } from '../texts/texts.ts';
+import type { Texts } from '../texts/en.ts';
 import type { Definition } from '../view/definitions.ts';
 import type { AccountView } from '../view/view.ts';
 

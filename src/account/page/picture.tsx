@@ -3,7 +3,7 @@ import { dayOf, dayStart, type Interval, micros } from '../../store/time.ts';
 import { DayChart } from '../../web/day-chart.tsx';
 import { isoDay } from '../../web/language/formats.ts';
 import { Legend } from '../../web/legend.tsx';
-import type { Texts } from '../texts/texts.ts';
+import type { Texts } from '../texts/en.ts';
 import type { Timeline, TimelineDay } from '../view/timeline.ts';
 import { formatMissed } from './observation.tsx';
 

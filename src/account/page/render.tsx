@@ -17,7 +17,7 @@ import {
 import type { AccountStore } from '../query/account-store.ts';
 import { parseParameters } from '../query/query.ts';
 import { type AccountRequest, accountError, privateHeaders } from '../route.ts';
-import type { NameProblem, PageErrorCode } from '../texts/entry/en.ts';
+import type { NameProblem, PageErrorCode } from '../texts/en-entry.ts';
 import { textsOf } from '../texts/texts.ts';
 import { RefusalBody } from './entry.tsx';
 import type { PageFrame } from './links.ts';

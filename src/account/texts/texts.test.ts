@@ -1,7 +1,8 @@
 import { isValidElement } from 'preact';
 import { describe, expect, it } from 'vitest';
 import { languages } from '../../web/language/language.ts';
-import { type Texts, textsOf } from './texts.ts';
+import type { Texts } from './en.ts';
+import { textsOf } from './texts.ts';
 
 /**
  * Arguments for calling any function of a catalogue whose parameters are all texts. Each argument that the function

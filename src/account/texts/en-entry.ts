@@ -1,13 +1,8 @@
-import type { AccountErrorCode } from '../../../contract/errors.ts';
-import type { Origin } from '../../../contract/vocabulary.ts';
-import type { HandleResolution } from '../../../network/identity/identity.ts';
-import { formatsOf } from '../../../web/language/formats.ts';
-import type { Piece } from '../view/en.ts';
-
-/**
- * English texts of the page frame, the forms, the home page and the error pages. Every translation has the type of this
- * catalogue.
- */
+import type { ComponentChildren } from 'preact';
+import type { AccountErrorCode } from '../../contract/errors.ts';
+import type { Origin } from '../../contract/vocabulary.ts';
+import type { HandleResolution } from '../../network/identity/identity.ts';
+import { formatsOf } from '../../web/language/formats.ts';
 
 const { counted } = formatsOf('en');
 
@@ -35,6 +30,7 @@ export type NameProblem = Exclude<HandleResolution['kind'], 'resolved'> | 'neith
 
 const did = 'did:plc: and 24 of the letters a-z and digits 2-7, or did:web: and a host name';
 
+/** English texts of the page frame, the forms, the home page and the error pages. */
 export const entryEn = {
   skip: 'Skip to the content',
   site: 'Site',
@@ -95,7 +91,11 @@ export const entryEn = {
 
   failedTitle: (code: string) => `Request failed: ${code}`,
   tryAgain: (span: string) => `Try again in ${span}.`,
-  code: (code: Piece): Piece => ['Code: ', code, '. This error says nothing about any account.'],
+  code: (code: ComponentChildren): ComponentChildren => [
+    'Code: ',
+    code,
+    '. This error says nothing about any account.',
+  ],
   refusalHeading: {
     not_found: 'There is no page at this address',
     invalid_account: 'This account cannot be looked up',
@@ -143,6 +143,3 @@ export const entryEn = {
     did_only: `This service does not resolve handles. Enter the DID of the account: ${did}.`,
   } satisfies Record<NameProblem, string>,
 };
-
-/** Texts of the page frame, the forms, the home page and the error pages. */
-export type EntryTexts = typeof entryEn;

@@ -1,20 +1,12 @@
 import type { ComponentChildren } from 'preact';
-import type {
-  GapReason,
-  LabelAction,
-  LabelerState,
-  SignatureVerdict,
-  TargetKind,
-} from '../../../contract/vocabulary.ts';
-import type { EventCount } from '../../../store/account-counts.ts';
-import { formatsOf, type PluralForms } from '../../../web/language/formats.ts';
+import type { GapReason, LabelAction, LabelerState, SignatureVerdict, TargetKind } from '../../contract/vocabulary.ts';
+import type { EventCount } from '../../store/account-counts.ts';
+import { type Formats, formatsOf, type PluralForms } from '../../web/language/formats.ts';
+import type { Language } from '../../web/language/language.ts';
+import { entryEn } from './en-entry.ts';
 
-/**
- * English texts of the account page. Every translation has the type of this catalogue. The texts never state that a
- * label is in effect, because only past events are known.
- */
-
-const { count, counted, plural } = formatsOf('en');
+const formats = formatsOf('en');
+const { count, counted, plural } = formats;
 const labelers = { one: 'labeler', other: 'labelers' };
 const observations = { one: 'observation', other: 'observations' };
 const rows = { one: 'row', other: 'rows' };
@@ -37,7 +29,14 @@ interface ShownRows {
   readonly total: number | null;
 }
 
-export const viewEn = {
+/** A rendered part of a sentence, such as a time or a link. Its position in the sentence depends on the language. */
+type Piece = ComponentChildren;
+
+/** Creates a link with the given text, for use in a sentence. */
+type LinkOf = (text: string) => Piece;
+
+/** English texts of the account page. They never state that a label is in effect: only past events are known. */
+const viewEn = {
   title: (did: string) => `Labels observed on ${did}`,
   heading: 'Labels observed on',
   lead: (from: Piece, to: Piece): Piece => [
@@ -290,11 +289,18 @@ export const viewEn = {
   ],
 };
 
-/** Texts of the account page. */
-export type ViewTexts = typeof viewEn;
+type PageTexts = typeof entryEn & typeof viewEn;
 
-/** A rendered part of a sentence, such as a time or a link. Its position in the sentence depends on the language. */
-export type Piece = ComponentChildren;
+/**
+ * All texts of the account pages in one language, and its formats. Every translation has the type of the English texts,
+ * so that a missing text fails the type check.
+ */
+export interface Texts extends PageTexts {
+  readonly language: Language;
+  readonly formats: Formats;
+  /** Note that the translation is machine-made, or null once a native speaker has reviewed it. */
+  readonly translationNote: string | null;
+}
 
-/** Creates a link with the given text, for use in a sentence. */
-export type LinkOf = (text: string) => Piece;
+/** English texts of the account pages. */
+export const en: Texts = { language: 'en', formats, translationNote: null, ...entryEn, ...viewEn };

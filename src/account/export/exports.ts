@@ -1,9 +1,10 @@
 import { microsFromMillis } from '../../contract/timestamp.ts';
 import { StoreError } from '../../store/errors.ts';
 import type { AccountInterval, Frontier } from '../../store/port.ts';
-import { day, dayOf, dayStart, type Interval, micros } from '../../store/time.ts';
+import { day, type Interval, micros } from '../../store/time.ts';
 import { markOf, type Snapshot } from '../cursor/cursor.ts';
 import type { AccountStore } from '../query/account-store.ts';
+import { daysIn } from '../query/intervals.ts';
 import { type AskedQuery, availableInterval, wantedInterval, windowDays } from '../query/query.ts';
 import type { Manifests, WrittenManifest } from './manifest.ts';
 import type { ExportRefusal } from './rows.ts';
@@ -185,7 +186,7 @@ export async function partsInTurns(
   const merged: AccountInterval[] = [];
   let counted = 0;
   // Use a stack, so that both halves of a split interval are counted before the later intervals.
-  const left = daysOf({ start, end: known }).toReversed();
+  const left = daysIn({ start, end: known }).toReversed();
   for (let next = left.pop(); next !== undefined; next = left.pop()) {
     const interval = next;
     const parts = await turns((store) => countedParts(store, account, interval, maxRows));
@@ -239,14 +240,6 @@ function upTo(
   const [only] = parts;
   if (only !== undefined && parts.length === 1) return [{ ...only, end }];
   return known < end ? [...parts, { start: known, end, rows: 0 }] : parts;
-}
-
-function daysOf({ start, end }: Interval): Interval[] {
-  const days: Interval[] = [];
-  for (let from: number = start; from < end; from = dayStart(dayOf(from)) + day) {
-    days.push({ start: micros(from), end: micros(Math.min(end, dayStart(dayOf(from)) + day)) });
-  }
-  return days;
 }
 
 function halves({ start, end }: Interval): Interval[] {

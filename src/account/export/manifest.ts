@@ -1,46 +1,26 @@
 import { createHash } from 'node:crypto';
-import { type AccountCoverage, accountExportSchema, type ExportManifest } from '../../contract/account.ts';
-import { formatMicros, formatTimestamp, microsFromMillis } from '../../contract/timestamp.ts';
-import type { Origin } from '../../contract/vocabulary.ts';
+import {
+  type AccountCoverage,
+  accountExportSchema,
+  type ExportManifest,
+  type LabelerCoverage,
+  maxGapsPerLabeler,
+} from '../../contract/account.ts';
+import type { Gap } from '../../contract/labels.ts';
+import { maxGaps } from '../../contract/limits.ts';
+import { formatMicros, formatTimestamp, type Micros, microsFromMillis } from '../../contract/timestamp.ts';
+import type { CoverageStatus, Origin } from '../../contract/vocabulary.ts';
+import { departureGap, unobservedEnd, unobservedGaps } from '../../store/coverage-rule.ts';
 import { storeOrigin } from '../../store/origin.ts';
-import type { Epoch } from '../../store/port.ts';
+import type { Epoch, Frontier, StoredGap } from '../../store/port.ts';
 import { removedRowsSentence } from '../../store/removals.ts';
-import { micros } from '../../store/time.ts';
+import type { RosterRow } from '../../store/roster.ts';
+import { type Interval, micros } from '../../store/time.ts';
 import { cursorBytes, type Snapshot } from '../cursor/cursor.ts';
 import type { AccountStore } from '../query/account-store.ts';
-import { readCoverage } from '../query/coverage.ts';
+import { atMost, type Stretch } from '../query/intervals.ts';
+import { readingTime } from '../query/query.ts';
 import { firstDigest } from './rows.ts';
-
-/** Creates the manifest of a snapshot with its coverage. */
-function manifestOf(
-  snapshot: Snapshot,
-  coverage: AccountCoverage,
-  { epoch, origin, removed }: { readonly epoch: Epoch; readonly origin: Origin; readonly removed: string | null },
-): ExportManifest {
-  return {
-    schema: accountExportSchema,
-    ...(origin === 'live' ? {} : { origin }),
-    account: snapshot.account,
-    interval: { start: formatMicros(snapshot.start), end: formatMicros(snapshot.end), end_exclusive: true },
-    clipped: snapshot.clipped,
-    filters: { ...snapshot.filters },
-    coverage,
-    acquisition: {
-      generation_id: epoch.generationId,
-      started_at: formatMicros(epoch.startedAt),
-      basis: 'local_acceptance_clock',
-    },
-    // Limit the frontier to the end of the interval: the next export starts at the frontier, and would otherwise omit
-    // rows accepted between the end and the frontier.
-    frontier: formatMicros(micros(Math.min(snapshot.frontier, snapshot.end))),
-    count_bound: snapshot.countBound,
-    current_label_state: 'unknown',
-    page_rows: snapshot.pageRows,
-    created_at: formatTimestamp(snapshot.createdAt),
-    expires_at: formatTimestamp(snapshot.expiresAt),
-    ...(removed === null ? {} : { caveats: [removed] }),
-  };
-}
 
 /** A serialized manifest and its digest, which is the first digest of the export's chain. */
 export interface WrittenManifest {
@@ -101,4 +81,135 @@ export function rememberManifests(): Manifests {
       return written;
     },
   };
+}
+
+/** Creates the manifest of a snapshot with its coverage. */
+function manifestOf(
+  snapshot: Snapshot,
+  coverage: AccountCoverage,
+  { epoch, origin, removed }: { readonly epoch: Epoch; readonly origin: Origin; readonly removed: string | null },
+): ExportManifest {
+  return {
+    schema: accountExportSchema,
+    ...(origin === 'live' ? {} : { origin }),
+    account: snapshot.account,
+    interval: { start: formatMicros(snapshot.start), end: formatMicros(snapshot.end), end_exclusive: true },
+    clipped: snapshot.clipped,
+    filters: { ...snapshot.filters },
+    coverage,
+    acquisition: {
+      generation_id: epoch.generationId,
+      started_at: formatMicros(epoch.startedAt),
+      basis: 'local_acceptance_clock',
+    },
+    // Limit the frontier to the end of the interval: the next export starts at the frontier, and would otherwise omit
+    // rows accepted between the end and the frontier.
+    frontier: formatMicros(micros(Math.min(snapshot.frontier, snapshot.end))),
+    count_bound: snapshot.countBound,
+    current_label_state: 'unknown',
+    page_rows: snapshot.pageRows,
+    created_at: formatTimestamp(snapshot.createdAt),
+    expires_at: formatTimestamp(snapshot.expiresAt),
+    ...(removed === null ? {} : { caveats: [removed] }),
+  };
+}
+
+/** Source state of a labeler whose labels are read without omissions since a known position. */
+const established = 'established';
+
+/** Data for computing the coverage of an interval. */
+interface CoverageInputs {
+  readonly interval: Interval;
+  /** Start of the requested interval before it was clipped to the window. */
+  readonly askedStart: Micros;
+  /** DID in the labeler filter, or undefined if there is no such filter. */
+  readonly labeler: string | undefined;
+  /** Time for which the coverage is computed: the creation time of the export. */
+  readonly now: Micros;
+  readonly epoch: Epoch;
+  readonly frontier: Frontier;
+  readonly gaps: readonly StoredGap[];
+  readonly roster: readonly RosterRow[];
+  /** False if the labeler in the filter was never read. */
+  readonly wasRead: boolean;
+}
+
+/** Reads the data for the coverage of an interval and computes the coverage. */
+export async function readCoverage(
+  store: AccountStore,
+  asked: Pick<CoverageInputs, 'interval' | 'askedStart' | 'labeler' | 'now'>,
+): Promise<AccountCoverage> {
+  const [epoch, frontier, gaps, roster] = [
+    await store.epoch(),
+    await store.frontier(),
+    await store.gaps({ start: asked.interval.start, end: asked.interval.end }),
+    await store.roster(),
+  ];
+  const { labeler } = asked;
+  const wasRead =
+    labeler === undefined ||
+    roster.some(({ did, lastAnswered }) => did === labeler && lastAnswered !== null) ||
+    (await store.positions()).some(({ source }) => source === labeler);
+  return coverageOf({ ...asked, now: readingTime(frontier, asked.now), epoch, frontier, gaps, roster, wasRead });
+}
+
+/**
+ * Computes the coverage of an interval. If no page was accepted for longer than the tolerance, or since the start of the
+ * interval, the time since the last page is a gap and the status is unknown. A labeler that is no longer enrolled has a gap that begins at the
+ * end of its complete data.
+ */
+export function coverageOf(inputs: CoverageInputs): AccountCoverage {
+  const { interval, askedStart, now, epoch, frontier, roster } = inputs;
+  const silence = unobservedGaps(frontier, { interval, now }, inputs.gaps);
+  const departures = roster.flatMap((row) => departureGap(row, interval) ?? []);
+  const bySource = Map.groupBy([...inputs.gaps, ...silence, ...departures], ({ source }) => source);
+  const own = atMost(bySource.get(null) ?? [], maxGaps);
+  const labelers = labelersOf(inputs, bySource);
+  const warmup =
+    askedStart < epoch.startedAt
+      ? wire({ start: askedStart, end: micros(Math.min(epoch.startedAt, interval.end)), reason: 'not_observed' })
+      : null;
+  return {
+    status:
+      unobservedEnd(frontier, interval, now) === null ? statusOf(labelers, own.length > 0, warmup !== null) : 'unknown',
+    observed_through: frontier.observedThrough === null ? null : formatMicros(frontier.observedThrough),
+    covered_through:
+      frontier.observedThrough === null ? null : formatMicros(micros(Math.min(frontier.observedThrough, interval.end))),
+    warmup,
+    gaps: own.map(wire),
+    labelers,
+  };
+}
+
+/**
+ * Returns the coverage of the enrolled labelers and of other labelers with a gap in the interval. With a labeler
+ * filter, returns only the coverage of that labeler. If it was never read, the whole interval is its gap.
+ */
+function labelersOf(
+  { roster, labeler, interval, wasRead }: CoverageInputs,
+  bySource: ReadonlyMap<string | null, readonly StoredGap[]>,
+): LabelerCoverage[] {
+  const known = roster
+    .filter(({ did, enrolled }) => (labeler === undefined ? enrolled || bySource.has(did) : did === labeler))
+    .map(({ did, enrolled, state }) => ({ did, state: enrolled ? state : 'not_enrolled' }));
+  const wanted = labeler !== undefined && known.length === 0 ? [{ did: labeler, state: 'not_known' }] : known;
+  return wanted.map(({ did, state }) => ({
+    labeler_did: did,
+    state,
+    gaps:
+      did === labeler && !wasRead
+        ? [wire({ ...interval, reason: 'not_observed' })]
+        : atMost(bySource.get(did) ?? [], maxGapsPerLabeler).map(wire),
+  }));
+}
+
+function statusOf(labelers: readonly LabelerCoverage[], interrupted: boolean, warmup: boolean): CoverageStatus {
+  // Without labelers the coverage is unknown.
+  if (labelers.length === 0 || labelers.some(({ state }) => state !== established)) return 'unknown';
+  if (warmup) return 'warming_up';
+  return interrupted || labelers.some(({ gaps }) => gaps.length > 0) ? 'gapped' : 'no_recorded_gaps';
+}
+
+function wire({ start, end, reason }: Stretch): Gap {
+  return { start: formatMicros(start), end: formatMicros(end), reason };
 }

@@ -4,7 +4,7 @@ import { DayChart } from '../../web/day-chart.tsx';
 import { isoDay } from '../../web/language/formats.ts';
 import { Legend } from '../../web/legend.tsx';
 import type { Texts } from '../texts/en.ts';
-import type { Timeline, TimelineDay } from '../view/timeline.ts';
+import type { Timeline, TimelineDay } from '../view/view.ts';
 import { formatMissed } from './observation.tsx';
 
 /** Renders the interval as a summary, as a chart with a legend, and as a table. */

@@ -8,8 +8,7 @@ import { type Removals, readRemovals } from '../../store/removals.ts';
 import type { LabelerHandle } from '../../store/roster.ts';
 import { type Interval, micros } from '../../store/time.ts';
 import type { AccountStore } from '../query/account-store.ts';
-import { atMost } from '../query/coverage.ts';
-import { overlap, union } from './timeline.ts';
+import { atMost, overlap, union } from '../query/intervals.ts';
 
 /** Data about all labelers, which is the same for every account. */
 export interface Labelers {

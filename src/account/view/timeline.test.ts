@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { AccountDay } from '../../store/account-counts.ts';
 import { day, dayStart, hour, type Interval, micros } from '../../store/time.ts';
-import { overlap, timelineOf, union } from './timeline.ts';
+import { overlap, union } from '../query/intervals.ts';
+import { timelineOf } from './view.ts';
 
 const first = dayStart(20_000);
 const at = (days: number): Interval['start'] => micros(first + days * day);

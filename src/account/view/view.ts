@@ -1,10 +1,11 @@
 import type { Micros } from '../../contract/timestamp.ts';
-import type { AccountDay, AccountTally, LabelerCount } from '../../store/account-counts.ts';
+import type { AccountDay, AccountTally, DayCounts, EventCount, LabelerCount } from '../../store/account-counts.ts';
 import { unobservedEnd } from '../../store/coverage-rule.ts';
 import type { Frontier, LabelerCoverage, StoredGap } from '../../store/port.ts';
 import { day, dayOf, dayStart, type Interval, micros } from '../../store/time.ts';
 import type { Language } from '../../web/language/language.ts';
 import type { AccountStore, RowStore } from '../query/account-store.ts';
+import { daysIn, overlap, union } from '../query/intervals.ts';
 import { type AskedQuery, availableInterval, type ClippedInterval, storeFilter, windowDays } from '../query/query.ts';
 import { type Definition, DefinitionCache } from './definitions.ts';
 import {
@@ -21,7 +22,6 @@ import {
   unreadOf,
 } from './labelers.ts';
 import { type Part, readParts } from './rows.ts';
-import { type Timeline, timelineOf } from './timeline.ts';
 
 /** Maximum number of labelers on an account's page. Labelers with more rows are listed first. */
 const maxLabelersShown = 50;
@@ -177,14 +177,9 @@ function nothingUntil(interval: Interval): AccountTally {
   return { days: emptyDays(interval), labelers: [], values: [], groups: [] };
 }
 
-function emptyDays({ start, end }: Interval): AccountDay[] {
+function emptyDays(interval: Interval): AccountDay[] {
   const none = { applied: 0, removed: 0 };
-  const days: AccountDay[] = [];
-  for (let from: number = start; from < end; from = dayStart(dayOf(from) + 1)) {
-    const part = { start: micros(from), end: micros(Math.min(end, dayStart(dayOf(from) + 1))) };
-    days.push({ ...part, counts: { rows: 0, account: none, post: none, record: none } });
-  }
-  return days;
+  return daysIn(interval).map((part) => ({ ...part, counts: { rows: 0, account: none, post: none, record: none } }));
 }
 
 /**
@@ -219,4 +214,93 @@ function shownInterval({ asked }: AskedQuery, interval: ClippedInterval, now: Mi
   if (asked.kind === 'days') return { start: micros(now - asked.days * day), end: now };
   const oldest = now - windowDays * day;
   return { start: micros(Math.min(interval.start, Math.max(asked.start, oldest))), end: interval.end };
+}
+
+/** One UTC day of a timeline, for the chart and the table. */
+export interface TimelineDay extends Interval {
+  /**
+   * Counted observations. Null if the rows were not counted, or if the day was not observed and has no observations.
+   */
+  readonly counts: EventCount | null;
+  /** Time in microseconds for which none of the relevant labelers was observed. */
+  readonly unseen: number;
+  /** Further time in microseconds for which at least one of the relevant labelers was not observed. */
+  readonly partly: number;
+}
+
+/** An account's interval, divided into days, with its unobserved time. */
+export interface Timeline extends Interval {
+  readonly days: readonly TimelineDay[];
+  /** Intervals in which none of the relevant labelers was observed. */
+  readonly unseen: readonly Interval[];
+  /** Other intervals in which at least one of the relevant labelers was not observed. */
+  readonly partly: readonly Interval[];
+  /** Sum over all counted days. */
+  readonly total: EventCount;
+  /** Number of days whose rows were not counted. */
+  readonly uncounted: number;
+}
+
+/** Data for computing a timeline. */
+interface TimelineInputs extends Interval {
+  /** Available part of the interval. Rows before it have been removed. */
+  readonly available: Interval;
+  readonly tally: AccountTally;
+  /** Gaps in which none of the relevant labelers was observed. */
+  readonly whole: readonly Interval[];
+  /** Gaps in which at least one of the relevant labelers was not observed. */
+  readonly some: readonly Interval[];
+}
+
+/**
+ * Computes a timeline from counts and unobserved time. For a day that was not observed at all, the counts are null
+ * instead of zero.
+ */
+export function timelineOf({ start, end, available, tally, whole, some }: TimelineInputs): Timeline {
+  const unseen = union([...whole, { start, end: available.start }, { start: available.end, end }], { start, end });
+  const partly = minus(union(some, { start, end }), unseen);
+  const byDay = new Map(tally.days.map((found) => [dayOf(found.start), found.counts]));
+  const days: TimelineDay[] = [];
+  for (const part of daysIn({ start, end })) {
+    const unseenOf = overlap(unseen, part);
+    const counts = byDay.get(dayOf(part.start)) ?? null;
+    const none =
+      counts === null || (unseenOf === part.end - part.start && sum(counts).applied + sum(counts).removed === 0);
+    days.push({ ...part, counts: none ? null : sum(counts), unseen: unseenOf, partly: overlap(partly, part) });
+  }
+  return {
+    start,
+    end,
+    days,
+    unseen,
+    partly,
+    total: days.reduce((total, { counts }) => (counts ? plus(total, counts) : total), nothing),
+    uncounted: tally.days.filter(({ counts }) => counts === null).length,
+  };
+}
+
+const nothing: EventCount = { applied: 0, removed: 0 };
+
+/** Returns the sum of a day's counts over all target kinds. */
+function sum({ account, post, record }: DayCounts): EventCount {
+  return plus(plus(account, post), record);
+}
+
+function plus(a: EventCount, b: EventCount): EventCount {
+  return { applied: a.applied + b.applied, removed: a.removed + b.removed };
+}
+
+/** Returns the parts of `intervals` that are not in `taken`. Both must be sorted and disjoint. */
+function minus(intervals: readonly Interval[], taken: readonly Interval[]): Interval[] {
+  return intervals.flatMap((interval) => {
+    const left: Interval[] = [];
+    let from = interval.start;
+    for (const { start, end } of taken) {
+      if (end <= from || start >= interval.end) continue;
+      if (start > from) left.push({ start: from, end: start });
+      from = micros(Math.max(from, end));
+    }
+    if (from < interval.end) left.push({ start: from, end: interval.end });
+    return left;
+  });
 }

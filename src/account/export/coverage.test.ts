@@ -5,7 +5,8 @@ import { formatMicros } from '../../contract/timestamp.ts';
 import type { StoredGap } from '../../store/port.ts';
 import type { RosterRow } from '../../store/roster.ts';
 import { hour, type Interval, micros, minute } from '../../store/time.ts';
-import { atMost, coverageOf, readCoverage } from './coverage.ts';
+import { atMost } from '../query/intervals.ts';
+import { coverageOf, readCoverage } from './manifest.ts';
 
 const start = micros(1_795_176_000_000_000);
 const end = micros(start + 24 * hour);

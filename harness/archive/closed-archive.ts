@@ -4,10 +4,8 @@ import { formatDay, sha256Of } from '../../src/archive/days/day.ts';
 import { archivedFacts, factNames, lineFileOf, pathOf } from '../../src/archive/days/day-files.ts';
 import { formatIndex, type ListedDay } from '../../src/archive/days/index-file.ts';
 import { formatResponse } from '../../src/archive/days/line.ts';
-import { formatLabelsDay, labelsHoursFile, unknownLabels } from '../../src/archive/hours/labels-day.ts';
-import { mergeLabels } from '../../src/archive/hours/merge-labels.ts';
-import { mergeWeather } from '../../src/archive/hours/merge-weather.ts';
-import { formatWeatherDay, unknownWeather, weatherHoursFile } from '../../src/archive/hours/weather-day.ts';
+import { labelsForm } from '../../src/archive/hours/labels-day.ts';
+import { weatherForm } from '../../src/archive/hours/weather-day.ts';
 import { dictionaryFile, formatDictionary } from '../../src/archive/tables/dictionary.ts';
 import { current, type WrittenEdition } from '../../src/archive/tables/editions.ts';
 import { writeLoaders } from '../../src/archive/tables/loaders.ts';
@@ -96,7 +94,7 @@ function inputsOfDay(day: string, faults: SimulatedFaults, padding: number): Map
     });
     files.set(lineFileOf(fact), Buffer.from(lines.join('')));
   }
-  files.set(weatherHoursFile, formatWeatherDay(mergeWeather(unknownWeather(day), weather)));
-  files.set(labelsHoursFile, formatLabelsDay(mergeLabels(unknownLabels(day), labels)));
+  files.set(weatherForm.name, weatherForm.format(weatherForm.merge(weatherForm.unknown(day), weather)));
+  files.set(labelsForm.name, labelsForm.format(labelsForm.merge(labelsForm.unknown(day), labels)));
   return files;
 }

@@ -4,11 +4,9 @@ import { addDays } from './days/calendar.ts';
 import { pathOf } from './days/day-files.ts';
 import { parseTombstones, tombstoneFile } from './days/tombstones.ts';
 import type { ArchiveFiles } from './files/archive-files.ts';
-import type { HoursFailure, HoursReading, HoursReadings } from './hours/hour-lists.ts';
-import { formatLabelsDay, labelsHoursFile, parseLabelsDay, unknownLabels } from './hours/labels-day.ts';
-import { mergeLabels, noteLabelsFailure } from './hours/merge-labels.ts';
-import { mergeWeather, noteWeatherFailure } from './hours/merge-weather.ts';
-import { formatWeatherDay, parseWeatherDay, unknownWeather, weatherHoursFile } from './hours/weather-day.ts';
+import type { DayForm, HoursReading, HoursReadings } from './hours/hour-lists.ts';
+import { labelsForm } from './hours/labels-day.ts';
+import { weatherForm } from './hours/weather-day.ts';
 import type { LabelFacts } from './label-facts.ts';
 
 /** Maximum time by which an hours file may be dated ahead of the archiver's clock, in milliseconds. */
@@ -42,14 +40,14 @@ interface OpenDays {
 export function keepHours(upkeep: HoursUpkeep, { weather, labels }: HoursReadings, open: OpenDays): void {
   const { first, last, now, labelFacts } = open;
   const held = { kind: 'failure', reason: 'held' } as const;
-  const hasWeather = isUsable(upkeep, weather, { name: weatherHoursFile, now });
-  const hasLabels = labelFacts === 'held' || isUsable(upkeep, labels, { name: labelsHoursFile, now });
+  const hasWeather = isUsable(upkeep, weather, { name: weatherForm.name, now });
+  const hasLabels = labelFacts === 'held' || isUsable(upkeep, labels, { name: labelsForm.name, now });
   for (let day = first; day <= last; day = addDays(day, 1)) {
     const withdrawn = withdrawnNames(upkeep, day);
-    if (hasWeather && withdrawn?.has(weatherHoursFile) === false) {
+    if (hasWeather && withdrawn?.has(weatherForm.name) === false) {
       keepDay(upkeep, weather, { ...weatherForm, day, now });
     }
-    if (!hasLabels || labelFacts === 'unknown' || withdrawn?.has(labelsHoursFile) !== false) continue;
+    if (!hasLabels || labelFacts === 'unknown' || withdrawn?.has(labelsForm.name) !== false) continue;
     keepDay(upkeep, labelFacts === 'held' ? held : labels, { ...labelsForm, day, now });
   }
 }
@@ -81,37 +79,19 @@ interface KeptHours {
   readonly generated_at: string | null;
 }
 
-/** Operations on the archived hours of one instrument. */
-interface Form<D, A> {
-  readonly name: string;
-  readonly unknown: (day: string) => D;
-  readonly parse: (bytes: Uint8Array, day: string) => D | null;
-  readonly format: (hours: D) => Buffer;
-  readonly merge: (kept: D, file: A) => D;
-  readonly note: (kept: D, reason: HoursFailure, now: number) => D;
-}
-
-const weatherForm = {
-  name: weatherHoursFile,
-  unknown: unknownWeather,
-  parse: parseWeatherDay,
-  format: formatWeatherDay,
-  merge: mergeWeather,
-  note: noteWeatherFailure,
-};
-const labelsForm = {
-  name: labelsHoursFile,
-  unknown: unknownLabels,
-  parse: parseLabelsDay,
-  format: formatLabelsDay,
-  merge: mergeLabels,
-  note: noteLabelsFailure,
-};
-
 function keepDay<D extends KeptHours, A>(
   { files, memo, findIdentityIn, onIdentity }: HoursUpkeep,
   reading: HoursReading<A>,
-  { name, unknown, parse, format, merge, note, day, now }: Form<D, A> & { readonly day: string; readonly now: number },
+  {
+    name,
+    unknown,
+    parse,
+    format,
+    merge,
+    note,
+    day,
+    now,
+  }: DayForm<D, A> & { readonly day: string; readonly now: number },
 ): void {
   const path = pathOf(day, name);
   const bytes = files.read(path);

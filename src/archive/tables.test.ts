@@ -16,8 +16,8 @@ import { findIdentityIn } from '../main/archived-identity.ts';
 import { dayMs, hourMs, hoursOf, startOf } from './days/calendar.ts';
 import { sha256Of } from './days/day.ts';
 import { dayList } from './hours/hour-lists.ts';
-import { unknownLabels } from './hours/labels-day.ts';
-import { unknownWeather } from './hours/weather-day.ts';
+import { labelsForm } from './hours/labels-day.ts';
+import { weatherForm } from './hours/weather-day.ts';
 import { rebuildDay } from './rebuild.ts';
 import { edition, labelsLabelers, postKinds, tables, weatherTotals } from './tables/columns.ts';
 import { formatDictionary, rowSchema } from './tables/dictionary.ts';
@@ -224,10 +224,10 @@ describe('the weather of a day with two hosts', () => {
 
   it('has only the published host in its totals, and the hours of the other host as gaps', () => {
     const day = {
-      ...unknownWeather(first),
+      ...weatherForm.unknown(first),
       series: [series('a.example', false, [0, 1]), series('b.example', true, [1, 2])],
     };
-    const filled = dayTables({ weather: day, labels: unknownLabels(first) }, at(0, 4));
+    const filled = dayTables({ weather: day, labels: labelsForm.unknown(first) }, at(0, 4));
     const rows = (name: string) => filled.find(({ table }) => table.name === name)?.rows.map((row) => row.slice(1));
     const own = ['b.example', 'jetstream.legacy'];
     expect(rows('weather-totals')).toEqual([
@@ -247,7 +247,7 @@ describe('the weather of a day with two hosts', () => {
   it('has a gap with an unknown reason for an hour without a count that no file explains', () => {
     const silent = { ...series('b.example', true, [0, 1]), events: dayList(null) };
     const filled = dayTables(
-      { weather: { ...unknownWeather(first), series: [silent] }, labels: unknownLabels(first) },
+      { weather: { ...weatherForm.unknown(first), series: [silent] }, labels: labelsForm.unknown(first) },
       at(0, 2),
     );
     expect(filled.find(({ table }) => table.name === 'weather-gaps')?.rows).toEqual([

@@ -6,10 +6,9 @@ import { issuesFile } from './days/known-issues.ts';
 import { formatFailure, parseLines } from './days/line.ts';
 import { formatTombstones, parseTombstones, type Tombstone, tombstoneFile } from './days/tombstones.ts';
 import type { ArchiveFiles } from './files/archive-files.ts';
-import { formatLabelsDay, labelsHoursFile, unknownLabels } from './hours/labels-day.ts';
-import { noteLabelsFailure } from './hours/merge-labels.ts';
-import { noteWeatherFailure } from './hours/merge-weather.ts';
-import { formatWeatherDay, unknownWeather, weatherHoursFile } from './hours/weather-day.ts';
+import type { DayForm } from './hours/hour-lists.ts';
+import { labelsForm } from './hours/labels-day.ts';
+import { weatherForm } from './hours/weather-day.ts';
 import { isAdded } from './tables/editions.ts';
 
 /** A request to withdraw one file. */
@@ -75,7 +74,8 @@ function withhold(withdrawal: Withdrawal, file: ListedFile): void {
   const { name } = file;
   const fact = factNames.find((one): one is FactName => lineFileOf(one) === name);
   if (fact) withholdLines(withdrawal, fact);
-  else if (name === weatherHoursFile || name === labelsHoursFile) withholdHours(withdrawal, file);
+  else if (name === weatherForm.name) withholdHours(withdrawal, file, weatherForm);
+  else if (name === labelsForm.name) withholdHours(withdrawal, file, labelsForm);
   else if (name === issuesFile)
     throw new OperatorError(`remove the issue from ${issuesFile} in the archive directory instead`);
   else
@@ -94,14 +94,10 @@ function withholdLines({ files, day, name }: Withdrawal, fact: FactName): void {
  * Replaces the hours of an open day with hours without data. Writes a tombstone, so that the archiver does not copy
  * the hours again. Removes the computed files, which the archiver then computes again.
  */
-function withholdHours(withdrawal: Withdrawal, file: ListedFile): void {
+function withholdHours<Day>(withdrawal: Withdrawal, file: ListedFile, form: DayForm<Day, never>): void {
   const { files, day } = withdrawal;
   bury(withdrawal, file, () => true);
-  const always = Number.POSITIVE_INFINITY;
-  const withheld =
-    file.name === labelsHoursFile
-      ? formatLabelsDay(noteLabelsFailure(unknownLabels(day), 'withheld', always))
-      : formatWeatherDay(noteWeatherFailure(unknownWeather(day), 'withheld', always));
-  files.replace(pathOf(day, file.name), withheld);
+  const withheld = form.note(form.unknown(day), 'withheld', Number.POSITIVE_INFINITY);
+  files.replace(pathOf(day, file.name), form.format(withheld));
   for (const computed of computedFiles) files.remove(pathOf(day, computed));
 }

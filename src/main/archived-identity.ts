@@ -1,6 +1,6 @@
 import { gapsFile } from '../archive/compute/gaps.ts';
-import { labelsHoursFile } from '../archive/hours/labels-day.ts';
-import { weatherHoursFile } from '../archive/hours/weather-day.ts';
+import { labelsForm } from '../archive/hours/labels-day.ts';
+import { weatherForm } from '../archive/hours/weather-day.ts';
 import {
   labelsGaps,
   labelsLabelers,
@@ -21,10 +21,10 @@ import { inputLimits } from '../input/limits.ts';
  */
 const places: Readonly<Record<string, IdentityPlaces>> = {
   [gapsFile]: { dids: /^\/gaps\/\d+\/labeler_did$/, handles: /^\/(?:schema|gaps\/\d+\/host)$/ },
-  [labelsHoursFile]: { dids: /^\/labelers\/\d+\/labeler_did$/, handles: null },
+  [labelsForm.name]: { dids: /^\/labelers\/\d+\/labeler_did$/, handles: null },
   // The names of protocols and collections look like handles.
   [packageFile]: { dids: /(?!)/, handles: /^\/resources\/\d+\/schema\/fields\/\d+\/constraints\/enum\/\d+$/ },
-  [weatherHoursFile]: { dids: /(?!)/, handles: /^\/series\/\d+\/host$/ },
+  [weatherForm.name]: { dids: /(?!)/, handles: /^\/series\/\d+\/host$/ },
 };
 const hosts: IdentityPlaces = { dids: /(?!)/, handles: /^\/rows\/\d+\/host$/ };
 const inTables: Readonly<Record<string, IdentityPlaces>> = {

@@ -1,7 +1,7 @@
 import { computeFiles, parseInputs } from '../../../src/archive/compute/inputs.ts';
 import { dayMs, startOf } from '../../../src/archive/days/calendar.ts';
 import { formatDay, sha256Of } from '../../../src/archive/days/day.ts';
-import { formatWeatherDay, parseWeatherDay } from '../../../src/archive/hours/weather-day.ts';
+import { weatherForm } from '../../../src/archive/hours/weather-day.ts';
 import { signCheckpoint } from '../../../src/archive/log/checkpoint.ts';
 import { signNote } from '../../../src/archive/log/note.ts';
 import { type Content, closedDays, rewriteFile, rewriteRecord, signDays } from '../forge.ts';
@@ -54,10 +54,10 @@ function removeFirst(content: Content): void {
 
 /** Changes the weather hours of a day, together with the tables that are computed from them. */
 function changeHours(content: Content): void {
-  const hours = parseWeatherDay(bytesOf(content, `days/${first}/weather-hours.json`), first);
+  const hours = weatherForm.parse(bytesOf(content, `days/${first}/weather-hours.json`), first);
   if (!hours) throw new Error('the archive has no hours');
   hours.series[0]?.events.fill(7);
-  rewriteFile(content, { day: first, name: 'weather-hours.json', bytes: formatWeatherDay(hours), key });
+  rewriteFile(content, { day: first, name: 'weather-hours.json', bytes: weatherForm.format(hours), key });
   const own = parseInputs(first, (name) => content.get(`days/${first}/${name}`) ?? null).inputs;
   if (!own) throw new Error('the archive has no inputs');
   for (const { name, bytes } of computeFiles(first, [own], startOf(first) + dayMs)) {

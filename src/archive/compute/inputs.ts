@@ -4,8 +4,8 @@ import { factNames, lineFileOf } from '../days/day-files.ts';
 import { issuesFile, type KnownIssue, parseIssues } from '../days/known-issues.ts';
 import { parseLines } from '../days/line.ts';
 import type { DayHours } from '../hours/day-hours.ts';
-import { labelsHoursFile, parseLabelsDay, unknownLabels } from '../hours/labels-day.ts';
-import { parseWeatherDay, unknownWeather, weatherHoursFile } from '../hours/weather-day.ts';
+import { labelsForm } from '../hours/labels-day.ts';
+import { weatherForm } from '../hours/weather-day.ts';
 import { current, first, type WrittenEdition } from '../tables/editions.ts';
 import { dayPackage, packageFile } from '../tables/package.ts';
 import type { Edition, FilledTable } from '../tables/table.ts';
@@ -17,8 +17,8 @@ import { Memo } from './memo.ts';
 export const inputFiles: readonly string[] = [
   ...factNames.map(lineFileOf),
   issuesFile,
-  weatherHoursFile,
-  labelsHoursFile,
+  weatherForm.name,
+  labelsForm.name,
 ];
 /** Names of a day's computed files. */
 export const computedFiles: readonly string[] = [gapsFile, packageFile, ...current.files];
@@ -62,8 +62,8 @@ export function parseInputs(
     },
     issues: parsed(issuesFile, parseIssues, []),
     hours: {
-      weather: parsed(weatherHoursFile, (bytes) => parseWeatherDay(bytes, day), unknownWeather(day)),
-      labels: parsed(labelsHoursFile, (bytes) => parseLabelsDay(bytes, day), unknownLabels(day)),
+      weather: parsed(weatherForm.name, (bytes) => weatherForm.parse(bytes, day), weatherForm.unknown(day)),
+      labels: parsed(labelsForm.name, (bytes) => labelsForm.parse(bytes, day), labelsForm.unknown(day)),
     },
   };
   return { inputs: damaged.length === 0 ? inputs : null, damaged };

@@ -118,6 +118,24 @@ export function notedFailures(
   });
 }
 
+/**
+ * How the archive keeps the hours of one instrument: `Day` are the hours of one day in the archive, and `Artifact` is the
+ * hours file of the instrument.
+ */
+export interface DayForm<Day, Artifact> {
+  /** Name of the archive file with the hours of a day, and of the instrument's hours file. */
+  readonly name: string;
+  /** Returns a day without data. */
+  readonly unknown: (day: string) => Day;
+  /** Parses the archive file of a day; null unless the bytes are exactly those that `format` returns. */
+  readonly parse: (bytes: Uint8Array, day: string) => Day | null;
+  readonly format: (hours: Day) => Buffer;
+  /** Replaces the hours that the instrument's file contains. Returns the same object if the file is not newer. */
+  readonly merge: (kept: Day, file: Artifact) => Day;
+  /** Notes a reason for each hour without data that is over at `now`, in milliseconds since 1970. */
+  readonly note: (kept: Day, reason: HoursFailure, now: number) => Day;
+}
+
 /** Result of reading the hours file of an instrument. */
 export type HoursReading<A> =
   | { readonly kind: 'readable'; readonly artifact: A }

@@ -3,8 +3,7 @@ import { simulatedHours } from '../../../harness/archive/simulated-hours.ts';
 import type { WeatherHours } from '../../artifact/hours/weather-hours.ts';
 import { dayMs, hourMs, startOf } from '../days/calendar.ts';
 import type { HoursReadings } from './hour-lists.ts';
-import { mergeWeather } from './merge-weather.ts';
-import { formatWeatherDay, parseWeatherDay, unknownWeather, type WeatherDay } from './weather-day.ts';
+import { type WeatherDay, weatherForm } from './weather-day.ts';
 
 /**
  * The hours of a day are those that the instrument reported last. Exactly one series of a day is marked as published,
@@ -33,7 +32,8 @@ function afterFailover(hour: number, since: number): WeatherHours {
   return { ...to, series: [...from.series.map((one) => ({ ...one, published: false })), ...to.series] };
 }
 
-const merged = (name: string, ...files: WeatherHours[]): WeatherDay => files.reduce(mergeWeather, unknownWeather(name));
+const merged = (name: string, ...files: WeatherHours[]): WeatherDay =>
+  files.reduce(weatherForm.merge, weatherForm.unknown(name));
 const published = ({ series }: WeatherDay): string[] => series.filter((one) => one.published).map(({ host }) => host);
 
 it('the series of a removed host is no longer published from the day of the removal onwards', () => {
@@ -94,9 +94,9 @@ it('a file of an earlier version, which does not state its first observation, do
 
 it('the hours of a day are unchanged after formatting and parsing', () => {
   for (const kept of [merged(day, fileWith(14, -50)), merged(day, fileWith(14, 9.5))]) {
-    expect(parseWeatherDay(formatWeatherDay(kept), day)).toEqual(kept);
+    expect(weatherForm.parse(weatherForm.format(kept), day)).toEqual(kept);
   }
-  expect(formatWeatherDay(merged(day, fileWith(14, -50))).toString()).not.toContain('observed_since');
+  expect(weatherForm.format(merged(day, fileWith(14, -50))).toString()).not.toContain('observed_since');
 });
 
 it('the only series of a day is published even if it observed nothing', () => {

@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
 import { dice } from '../../sim/random.ts';
 import { dayOf, hourMs, hourOf } from '../../src/archive/days/calendar.ts';
-import { factNames, lineFileOf } from '../../src/archive/days/day-files.ts';
+import { factNames, lineFileOf } from '../../src/archive/days/line.ts';
 import { directoryReader } from '../../src/archive/verify/archive-reader.ts';
 import type { Finding } from '../../src/archive/verify/finding.ts';
 import { verifyArchive } from '../../src/archive/verify/verify.ts';

@@ -1,9 +1,7 @@
 import { computeFiles, parseInputs } from '../../src/archive/compute/inputs.ts';
 import { addDays, dayMs, dayOf, hourMs, startOf } from '../../src/archive/days/calendar.ts';
-import { formatDay, sha256Of } from '../../src/archive/days/day.ts';
-import { archivedFacts, factNames, lineFileOf, pathOf } from '../../src/archive/days/day-files.ts';
-import { formatIndex, type ListedDay } from '../../src/archive/days/index-file.ts';
-import { formatResponse } from '../../src/archive/days/line.ts';
+import { archivedFacts, factNames, formatResponse, lineFileOf } from '../../src/archive/days/line.ts';
+import { formatDay, formatIndex, type ListedDay, pathOf, sha256Of } from '../../src/archive/days/records.ts';
 import { labelsForm } from '../../src/archive/hours/labels-day.ts';
 import { weatherForm } from '../../src/archive/hours/weather-day.ts';
 import { dictionaryFile, formatDictionary } from '../../src/archive/tables/dictionary.ts';

@@ -1,7 +1,15 @@
 import { createHash } from 'node:crypto';
-import { type DayLeaf, type DayRecord, formatDay, formatLeaf, parseDay } from '../../src/archive/days/day.ts';
-import { pathOf } from '../../src/archive/days/day-files.ts';
-import { formatIndex, type ListedDay, parseIndex } from '../../src/archive/days/index-file.ts';
+import {
+  type DayLeaf,
+  type DayRecord,
+  formatDay,
+  formatIndex,
+  formatLeaf,
+  type ListedDay,
+  parseDay,
+  parseIndex,
+  pathOf,
+} from '../../src/archive/days/records.ts';
 import { signCheckpoint } from '../../src/archive/log/checkpoint.ts';
 import type { SignerKey } from '../../src/archive/log/keys.ts';
 import { leafHash, treeHash } from '../../src/archive/log/merkle.ts';

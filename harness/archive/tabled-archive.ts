@@ -1,6 +1,6 @@
 import { parquetReadObjects } from 'hyparquet';
 import { dayMs, hourMs, hoursOf } from '../../src/archive/days/calendar.ts';
-import { type DayRecord, parseDay } from '../../src/archive/days/day.ts';
+import { type DayRecord, parseDay } from '../../src/archive/days/records.ts';
 import { findIdentityIn } from '../../src/main/archived-identity.ts';
 import { type SimulatedArchive, type SimulationOptions, simulateArchive, simulatedStart } from './simulated-archive.ts';
 

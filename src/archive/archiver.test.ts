@@ -3,8 +3,7 @@ import { type MemoryArchive, memoryArchive } from '../../harness/archive/memory-
 import { type PublishedState, publishedFact } from '../../harness/archive/published-bodies.ts';
 import { type SimulationOptions, simulateArchive, simulatedStart } from '../../harness/archive/simulated-archive.ts';
 import { dayMs, hourMs } from './days/calendar.ts';
-import { parseDay } from './days/day.ts';
-import { parseIndex } from './days/index-file.ts';
+import { parseDay, parseIndex } from './days/records.ts';
 import { signerKey } from './log/keys.ts';
 
 function archiveInTest(options: SimulationOptions = {}) {

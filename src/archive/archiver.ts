@@ -2,8 +2,17 @@ import { OperatorError, systemCode, systemWords } from '../ops/errors.ts';
 import type { Log } from '../ops/log.ts';
 import { Memo } from './compute/memo.ts';
 import { addDays, closesAt, dayOf, hourMs, hourOf } from './days/calendar.ts';
-import { archivedFacts, type FactName, factNames, lineFileOf, pathOf } from './days/day-files.ts';
-import { type FailureReason, formatFailure, formatResponse, type ServedResponse } from './days/line.ts';
+import {
+  archivedFacts,
+  type FactName,
+  type FailureReason,
+  factNames,
+  formatFailure,
+  formatResponse,
+  lineFileOf,
+  type ServedResponse,
+} from './days/line.ts';
+import { pathOf } from './days/records.ts';
 import type { FetchedFact } from './fetch-fact.ts';
 import type { ArchiveFiles } from './files/archive-files.ts';
 import type { HoursReadings } from './hours/hour-lists.ts';

@@ -7,7 +7,7 @@ import { simulateArchive } from '../../harness/archive/simulated-archive.ts';
 import { simulatedLabelers } from '../../harness/archive/simulated-hours.ts';
 import { at } from '../../harness/archive/tabled-archive.ts';
 import { findIdentityIn } from '../main/archived-identity.ts';
-import { formatDay, parseDay, sha256Of } from './days/day.ts';
+import { formatDay, parseDay, sha256Of } from './days/records.ts';
 import { rebuildDay } from './rebuild.ts';
 import { tableFiles } from './tables/columns.ts';
 import { current, first as firstEdition, type WrittenEdition } from './tables/editions.ts';

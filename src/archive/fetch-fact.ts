@@ -3,8 +3,8 @@ import { cacheLifetimeMs } from '../client/headers.ts';
 import { describeStaleness, ReceiptJudge, ServiceClock } from '../client/staleness.ts';
 import { paths } from '../contract/identifiers.ts';
 import { inputLimits } from '../input/limits.ts';
-import { parsedObject } from './days/json.ts';
 import type { FailureReason, ServedResponse } from './days/line.ts';
+import { parsedObject } from './days/records.ts';
 
 /** Result of one request for a published body. */
 export type FetchedFact =

@@ -5,7 +5,7 @@ import { simulatedHours } from '../../harness/archive/simulated-hours.ts';
 import { tabledArchive as archiveInTest, at } from '../../harness/archive/tabled-archive.ts';
 import { errorBody } from '../contract/errors.ts';
 import { dayMs, hoursOf } from './days/calendar.ts';
-import { parseDay, sha256Of } from './days/day.ts';
+import { parseDay, sha256Of } from './days/records.ts';
 import type { HoursReadings } from './hours/hour-lists.ts';
 
 /**

@@ -1,8 +1,7 @@
 import { futureToleranceSeconds } from '../contract/limits.ts';
 import type { Memo } from './compute/memo.ts';
 import { addDays } from './days/calendar.ts';
-import { pathOf } from './days/day-files.ts';
-import { parseTombstones, tombstoneFile } from './days/tombstones.ts';
+import { parseTombstones, pathOf, tombstoneFile } from './days/records.ts';
 import type { ArchiveFiles } from './files/archive-files.ts';
 import type { DayForm, HoursReading, HoursReadings } from './hours/hour-lists.ts';
 import { labelsForm } from './hours/labels-day.ts';

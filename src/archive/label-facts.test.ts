@@ -4,7 +4,7 @@ import { type SimulatedArchive, simulateArchive, simulatedStart } from '../../ha
 import { simulatedHours } from '../../harness/archive/simulated-hours.ts';
 import { errorBody } from '../contract/errors.ts';
 import { hourMs } from './days/calendar.ts';
-import { parseDay } from './days/day.ts';
+import { parseDay } from './days/records.ts';
 import type { HoursReadings } from './hours/hour-lists.ts';
 
 /**

@@ -1,10 +1,19 @@
 import { OperatorError } from '../ops/errors.ts';
 import { type ComputedFile, computeFiles, type DayInputs, inputFiles, parseInputs } from './compute/inputs.ts';
 import { addDays, dayMs, startOf } from './days/calendar.ts';
-import { type DayRecord, dayFile, formatDay, type ListedFile, parseDay, sha256Of } from './days/day.ts';
-import { pathOf } from './days/day-files.ts';
-import { indexFile, parseIndex } from './days/index-file.ts';
-import { parseTombstones, tombstoneFile } from './days/tombstones.ts';
+import {
+  type DayRecord,
+  dayFile,
+  formatDay,
+  indexFile,
+  type ListedFile,
+  parseDay,
+  parseIndex,
+  parseTombstones,
+  pathOf,
+  sha256Of,
+  tombstoneFile,
+} from './days/records.ts';
 import type { ArchiveFiles } from './files/archive-files.ts';
 import { current, editionOf } from './tables/editions.ts';
 

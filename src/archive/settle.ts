@@ -1,11 +1,20 @@
 import { type ComputedFile, computeFiles, type DayInputs, inputFiles, parseInputs } from './compute/inputs.ts';
 import type { Memo } from './compute/memo.ts';
 import { addDays, closesAt, dayMs, dayOf, hourMs, startOf } from './days/calendar.ts';
-import { type DayRecord, dayFile, formatDay, type ListedFile, parseDay, sha256Of } from './days/day.ts';
-import { factNames, pathOf } from './days/day-files.ts';
-import { formatIndex, indexFile, type ListedDay } from './days/index-file.ts';
 import { formatIssues, issuesFile, issuesOf, type KnownIssue, parseIssues } from './days/known-issues.ts';
-import type { ArchivedLine } from './days/line.ts';
+import { type ArchivedLine, factNames } from './days/line.ts';
+import {
+  type DayRecord,
+  dayFile,
+  formatDay,
+  formatIndex,
+  indexFile,
+  type ListedDay,
+  type ListedFile,
+  parseDay,
+  pathOf,
+  sha256Of,
+} from './days/records.ts';
 import type { ArchiveFiles } from './files/archive-files.ts';
 import type { HoursReadings } from './hours/hour-lists.ts';
 import { keepHours } from './keep-hours.ts';

@@ -14,7 +14,7 @@ import {
 import { at, type ManifestGap, type TabledArchive, tabledArchive } from '../../harness/archive/tabled-archive.ts';
 import { findIdentityIn } from '../main/archived-identity.ts';
 import { dayMs, hourMs, hoursOf, startOf } from './days/calendar.ts';
-import { sha256Of } from './days/day.ts';
+import { sha256Of } from './days/records.ts';
 import { dayList } from './hours/hour-lists.ts';
 import { labelsForm } from './hours/labels-day.ts';
 import { weatherForm } from './hours/weather-day.ts';

@@ -1,5 +1,4 @@
-import type { FactName } from './days/day-files.ts';
-import type { FailureReason } from './days/line.ts';
+import type { FactName, FailureReason } from './days/line.ts';
 
 /** Result of archiving one body. */
 type LineOutcome = 'archived' | FailureReason;

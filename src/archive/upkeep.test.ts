@@ -5,8 +5,8 @@ import { type MemoryArchive, memoryArchive } from '../../harness/archive/memory-
 import { simulateArchive, simulatedStart } from '../../harness/archive/simulated-archive.ts';
 import { findIdentityIn } from '../main/archived-identity.ts';
 import { hourMs } from './days/calendar.ts';
-import { formatDay, parseDay } from './days/day.ts';
 import { formatIssues, issuesFile, type KnownIssue, parseIssues } from './days/known-issues.ts';
+import { formatDay, parseDay } from './days/records.ts';
 import { rebuildDay } from './rebuild.ts';
 import { withdrawFile } from './withdraw.ts';
 

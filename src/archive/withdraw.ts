@@ -1,10 +1,20 @@
 import { OperatorError } from '../ops/errors.ts';
 import { computedFiles } from './compute/inputs.ts';
-import { type DayRecord, dayFile, isFileName, type ListedFile, parseDay, sha256Of } from './days/day.ts';
-import { archivedFacts, type FactName, factNames, lineFileOf, pathOf } from './days/day-files.ts';
 import { issuesFile } from './days/known-issues.ts';
-import { formatFailure, parseLines } from './days/line.ts';
-import { formatTombstones, parseTombstones, type Tombstone, tombstoneFile } from './days/tombstones.ts';
+import { archivedFacts, type FactName, factNames, formatFailure, lineFileOf, parseLines } from './days/line.ts';
+import {
+  type DayRecord,
+  dayFile,
+  formatTombstones,
+  isFileName,
+  type ListedFile,
+  parseDay,
+  parseTombstones,
+  pathOf,
+  sha256Of,
+  type Tombstone,
+  tombstoneFile,
+} from './days/records.ts';
 import type { ArchiveFiles } from './files/archive-files.ts';
 import type { DayForm } from './hours/hour-lists.ts';
 import { labelsForm } from './hours/labels-day.ts';

@@ -10,7 +10,7 @@ import { simulatedCollections } from '../../harness/archive/simulated-hours.ts';
 import { parseCsv } from '../../harness/archive/tabled-archive.ts';
 import { computedFiles } from '../../src/archive/compute/inputs.ts';
 import { dayMs, hoursOf } from '../../src/archive/days/calendar.ts';
-import { archivedFacts, factNames } from '../../src/archive/days/day-files.ts';
+import { archivedFacts, factNames } from '../../src/archive/days/line.ts';
 import { rebuildDay } from '../../src/archive/rebuild.ts';
 
 /**

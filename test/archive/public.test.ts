@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { closedDays } from '../../harness/archive/forge.ts';
 import { simulateArchive } from '../../harness/archive/simulated-archive.ts';
-import { formatLeaf } from '../../src/archive/days/day.ts';
+import { formatLeaf } from '../../src/archive/days/records.ts';
 import { inclusionProof, leafHash } from '../../src/archive/log/merkle.ts';
 
 /** Tests the log of an archive with Sigstore's verifier for transparency logs, which is part of npm. */

@@ -8,7 +8,7 @@ import { simulateArchive, simulatedKey } from '../../harness/archive/simulated-a
 import { artifactFolderInTest, youngArtifact } from '../../harness/artifacts/artifacts.ts';
 import { exchange } from '../../harness/net/raw-http.ts';
 import { startProgramInTest } from '../../harness/process/program-in-test.ts';
-import { formatTombstones } from '../../src/archive/days/tombstones.ts';
+import { formatTombstones } from '../../src/archive/days/records.ts';
 import { artifactNames } from '../../src/artifact/write.ts';
 import { factsCommonHeaders } from '../../src/facts/app.ts';
 import { archiveReplies } from '../../src/facts/archive/archive-replies.ts';

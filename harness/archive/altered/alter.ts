@@ -1,5 +1,4 @@
-import { parseDay } from '../../../src/archive/days/day.ts';
-import { formatIndex, parseIndex } from '../../../src/archive/days/index-file.ts';
+import { formatIndex, parseDay, parseIndex } from '../../../src/archive/days/records.ts';
 import type { Content } from '../forge.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { computeFiles, parseInputs } from '../../../src/archive/compute/inputs.ts';
 import { dayMs, startOf } from '../../../src/archive/days/calendar.ts';
-import { formatDay, sha256Of } from '../../../src/archive/days/day.ts';
+import { formatDay, sha256Of } from '../../../src/archive/days/records.ts';
 import { weatherForm } from '../../../src/archive/hours/weather-day.ts';
 import { signCheckpoint } from '../../../src/archive/log/checkpoint.ts';
 import { signNote } from '../../../src/archive/log/note.ts';

@@ -1,6 +1,6 @@
 import { dayOf, hourMs, hourOf } from '../../../src/archive/days/calendar.ts';
-import { indexFile, parseIndex } from '../../../src/archive/days/index-file.ts';
 import { formatIssues, issuesFile, issuesSchema } from '../../../src/archive/days/known-issues.ts';
+import { indexFile, parseIndex } from '../../../src/archive/days/records.ts';
 import type { FetchedFact } from '../../../src/archive/fetch-fact.ts';
 import type { HoursReading, HoursReadings } from '../../../src/archive/hours/hour-lists.ts';
 import { decodeHours } from '../../../src/artifact/hours/hours.ts';

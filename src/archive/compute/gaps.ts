@@ -1,9 +1,8 @@
 import { parseTimestamp } from '../../contract/timestamp.ts';
 import { type CollectionName, type GapReason, gapReasons, type Wire } from '../../contract/vocabulary.ts';
 import { addDays, dayMs, hourMs, hoursOf, startOf } from '../days/calendar.ts';
-import { type FactName, factNames } from '../days/day-files.ts';
 import type { KnownIssue } from '../days/known-issues.ts';
-import { type ArchivedLine, type ArchivedResponse, refusalCode } from '../days/line.ts';
+import { type ArchivedLine, type ArchivedResponse, type FactName, factNames, refusalCode } from '../days/line.ts';
 import type { DayHours } from '../hours/day-hours.ts';
 import type { LabelsDay } from '../hours/labels-day.ts';
 import type { WeatherDay } from '../hours/weather-day.ts';

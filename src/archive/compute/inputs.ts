@@ -1,8 +1,7 @@
 import { canonicalJson } from '../../contract/encodings.ts';
 import { hoursOf } from '../days/calendar.ts';
-import { factNames, lineFileOf } from '../days/day-files.ts';
 import { issuesFile, type KnownIssue, parseIssues } from '../days/known-issues.ts';
-import { parseLines } from '../days/line.ts';
+import { factNames, lineFileOf, parseLines } from '../days/line.ts';
 import type { DayHours } from '../hours/day-hours.ts';
 import { labelsForm } from '../hours/labels-day.ts';
 import { weatherForm } from '../hours/weather-day.ts';

@@ -1,7 +1,8 @@
 import { canonicalJson } from '../../contract/encodings.ts';
 import { parseTimestamp } from '../../contract/timestamp.ts';
+import { isObject } from '../../input/json-budget.ts';
 import { dayMs, startOf } from './calendar.ts';
-import { parsedObject } from './json.ts';
+import { parsedObject } from './records.ts';
 
 /** Name of the operator's list of known issues, in the directory of the archive and in the directory of each day. */
 export const issuesFile = 'known-issues.json';
@@ -44,8 +45,8 @@ export function parseIssues(bytes: Uint8Array): KnownIssue[] | null {
 }
 
 function parseIssue(value: unknown): KnownIssue | null {
-  if (typeof value !== 'object' || value === null) return null;
-  const { id, reported_at, source, start, end, summary, ...others } = value as Readonly<Record<string, unknown>>;
+  if (!isObject(value)) return null;
+  const { id, reported_at, source, start, end, summary, ...others } = value;
   const known = issueSources.find((one) => one === source);
   if (typeof id !== 'string' || !/^[a-z0-9][a-z0-9-]{0,63}$/.test(id) || Object.keys(others).length > 0) return null;
   if (!isTime(reported_at) || !isTime(start) || known === undefined) return null;

@@ -1,9 +1,28 @@
 import { createHash } from 'node:crypto';
-import { scanJson } from '../../input/json-budget.ts';
+import { paths } from '../../contract/identifiers.ts';
+import { isObject, scanJson } from '../../input/json-budget.ts';
 import { inputLimits } from '../../input/limits.ts';
 import { dayOf, hourOf } from './calendar.ts';
-import { archivedFacts, type FactName } from './day-files.ts';
-import { parsedObject } from './json.ts';
+import { parsedObject } from './records.ts';
+
+/** Paths of the archived facts, relative to the address of the facts API, by fact name. */
+export const archivedFacts = {
+  instruments: paths.instruments,
+  'labels-overview': paths.labelsOverview,
+  'weather-conditions': paths.weatherConditions,
+  'weather-metrics': paths.weatherMetrics,
+} as const;
+
+/** Name of an archived fact. */
+export type FactName = keyof typeof archivedFacts;
+
+/** Names of all archived facts. */
+export const factNames = Object.keys(archivedFacts) as FactName[];
+
+/** Returns the name of a fact's file in the directory of a day. */
+export function lineFileOf(name: FactName): string {
+  return `${name}.jsonl`;
+}
 
 /**
  * Reasons why an hour has no response. `unusable`: the body is not UTF-8, or is too long and not a JSON object.
@@ -150,8 +169,8 @@ export function refusalCode({ status, text }: { readonly status: number; readonl
   if (status === 200) return null;
   try {
     const body: unknown = JSON.parse(text);
-    const error = typeof body === 'object' && body !== null && 'error' in body ? body.error : null;
-    const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : null;
+    const error = isObject(body) ? body.error : null;
+    const code = isObject(error) ? error.code : null;
     return typeof code === 'string' ? code : null;
   } catch {
     return null;

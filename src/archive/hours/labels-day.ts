@@ -11,7 +11,7 @@ import { canonicalJson } from '../../contract/encodings.ts';
 import { maxGaps } from '../../contract/limits.ts';
 import { gapReasons } from '../../contract/vocabulary.ts';
 import { inputLimits } from '../../input/limits.ts';
-import { parsedObject } from '../days/json.ts';
+import { parsedObject } from '../days/records.ts';
 import {
   type DayForm,
   dayHours,

@@ -9,7 +9,7 @@ import { check, count, measure, nullable, oneOf, usableInstant } from '../../art
 import { canonicalJson } from '../../contract/encodings.ts';
 import { collectionNames, weatherGapReasons, wires } from '../../contract/vocabulary.ts';
 import { inputLimits } from '../../input/limits.ts';
-import { parsedObject } from '../days/json.ts';
+import { parsedObject } from '../days/records.ts';
 import {
   type DayForm,
   dayHours,

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { beforeAll, expect, it, onTestFinished } from 'vitest';
 import { writeClosedArchive } from '../../../harness/archive/closed-archive.ts';
 import { simulateArchive } from '../../../harness/archive/simulated-archive.ts';
-import { formatTombstones, type Tombstone } from '../days/tombstones.ts';
+import { formatTombstones, type Tombstone } from '../days/records.ts';
 import { first } from '../tables/editions.ts';
 import { servableArchive } from './servable.ts';
 

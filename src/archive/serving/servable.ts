@@ -4,11 +4,18 @@ import { join, sep } from 'node:path';
 import { inputLimits } from '../../input/limits.ts';
 import { systemCode } from '../../ops/errors.ts';
 import { isDay } from '../days/calendar.ts';
-import { dayFile, isFileName, type ListedFile, parseDay } from '../days/day.ts';
-import { pathOf } from '../days/day-files.ts';
-import { indexFile } from '../days/index-file.ts';
 import { issuesFile } from '../days/known-issues.ts';
-import { isTombstoneOf, parseTombstones, tombstoneFile } from '../days/tombstones.ts';
+import {
+  dayFile,
+  indexFile,
+  isFileName,
+  isTombstoneOf,
+  type ListedFile,
+  parseDay,
+  parseTombstones,
+  pathOf,
+  tombstoneFile,
+} from '../days/records.ts';
 import { checkpointPath, publicKeyPath } from '../signing/log-files.ts';
 import { dictionaryFile } from '../tables/dictionary.ts';
 import { isAdded } from '../tables/editions.ts';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { OperatorError, systemCode, systemWords } from '../../ops/errors.ts';
 import { addDays } from '../days/calendar.ts';
-import { type DayLeaf, formatLeaf, parseLeaf } from '../days/day.ts';
+import { type DayLeaf, formatLeaf, parseLeaf } from '../days/records.ts';
 import { type ArchiveFiles, replaceFile } from '../files/archive-files.ts';
 import { type Checkpoint, openCheckpoint, signCheckpoint } from '../log/checkpoint.ts';
 import type { SignerKey } from '../log/keys.ts';

@@ -7,9 +7,8 @@ import { simulatedHours } from '../../../harness/archive/simulated-hours.ts';
 import { until } from '../../../harness/process/until.ts';
 import { findIdentityIn } from '../../main/archived-identity.ts';
 import { hourMs } from '../days/calendar.ts';
-import { formatIndex } from '../days/index-file.ts';
 import { formatIssues, issuesFile, type KnownIssue } from '../days/known-issues.ts';
-import { formatTombstones, tombstoneFile } from '../days/tombstones.ts';
+import { formatIndex, formatTombstones, tombstoneFile } from '../days/records.ts';
 import { archiveSummary, labelsSums, weatherSums } from './archive-summary.ts';
 
 /** The summary of a day adds up the rows of its tables and never reports an unobserved value as 0. */

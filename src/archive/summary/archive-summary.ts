@@ -3,10 +3,8 @@ import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { createPoller } from '../../artifact/url-source.ts';
 import { systemCode } from '../../ops/errors.ts';
-import { pathOf } from '../days/day-files.ts';
-import { indexFile, type ListedDay, parseIndex } from '../days/index-file.ts';
 import { issuesFile, type KnownIssue, parseIssues } from '../days/known-issues.ts';
-import { parseTombstones, tombstoneFile } from '../days/tombstones.ts';
+import { indexFile, type ListedDay, parseIndex, parseTombstones, pathOf, tombstoneFile } from '../days/records.ts';
 import { labelsLate, labelsRates, labelsTotals, weatherTotals } from '../tables/columns.ts';
 import { firstNames } from '../tables/first-edition.ts';
 

@@ -1,5 +1,5 @@
 import { isDay } from '../days/calendar.ts';
-import { parsedObject } from '../days/json.ts';
+import { parsedObject } from '../days/records.ts';
 import { edition } from './columns.ts';
 import { firstEdition } from './first-edition.ts';
 import { type Column, type Table, tableFormats } from './table.ts';

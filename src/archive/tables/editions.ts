@@ -1,6 +1,6 @@
 import type { CollectionName } from '../../contract/vocabulary.ts';
 import { hourMs, hoursOf } from '../days/calendar.ts';
-import type { DayRecord } from '../days/day.ts';
+import type { DayRecord } from '../days/records.ts';
 import type { DayHours } from '../hours/day-hours.ts';
 import type { LabelsDay } from '../hours/labels-day.ts';
 import type { DaySeries, HourCounts, WeatherDay } from '../hours/weather-day.ts';

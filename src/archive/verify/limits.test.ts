@@ -5,7 +5,7 @@ import { flip } from '../../../harness/archive/altered/alter.ts';
 import { first, intactArchive, verifiedAt } from '../../../harness/archive/altered/archives.ts';
 import { type Content, closedDays, copyOf, signDays } from '../../../harness/archive/forge.ts';
 import { simulatedKey } from '../../../harness/archive/simulated-archive.ts';
-import { formatIndex, type ListedDay } from '../days/index-file.ts';
+import { formatIndex, type ListedDay } from '../days/records.ts';
 import { signCheckpoint } from '../log/checkpoint.ts';
 import { leafHash, treeHash } from '../log/merkle.ts';
 import { formatBundle, tileWidth } from '../log/tiles.ts';

@@ -8,9 +8,18 @@ import {
   parseInputs,
 } from '../compute/inputs.ts';
 import { addDays, dayMs, startOf } from '../days/calendar.ts';
-import { type DayRecord, dayFile, type ListedFile, parseDay, sha256Of } from '../days/day.ts';
-import { pathOf } from '../days/day-files.ts';
-import { isTombstoneOf, parseTombstones, type Tombstone, tombstoneFile } from '../days/tombstones.ts';
+import {
+  type DayRecord,
+  dayFile,
+  isTombstoneOf,
+  type ListedFile,
+  parseDay,
+  parseTombstones,
+  pathOf,
+  sha256Of,
+  type Tombstone,
+  tombstoneFile,
+} from '../days/records.ts';
 import { current, editionOf, first } from '../tables/editions.ts';
 import type { ArchiveReader } from './archive-reader.ts';
 import type { Finding } from './finding.ts';

@@ -1,5 +1,5 @@
 import { addDays, closesAt } from '../days/calendar.ts';
-import { type DayLeaf, parseLeaf } from '../days/day.ts';
+import { type DayLeaf, parseLeaf } from '../days/records.ts';
 import { type Checkpoint, openCheckpoint } from '../log/checkpoint.ts';
 import { parseVerifierKey, type VerifierKey } from '../log/keys.ts';
 import { consistencyProof, leafHash, treeHash, verifyConsistency } from '../log/merkle.ts';

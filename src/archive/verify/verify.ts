@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { OperatorError } from '../../ops/errors.ts';
-import { type ArchiveIndex, indexFile, type ListedDay, parseIndex } from '../days/index-file.ts';
+import { type ArchiveIndex, indexFile, type ListedDay, parseIndex } from '../days/records.ts';
 import { type Checkpoint, openCheckpoint } from '../log/checkpoint.ts';
 import { parseVerifierKey, type VerifierKey } from '../log/keys.ts';
 import { checkpointPath, formatPublicKey, publicKeyPath } from '../signing/log-files.ts';

@@ -1,6 +1,5 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
-import { factNames } from '../../archive/days/day-files.ts';
-import { failureReasons } from '../../archive/days/line.ts';
+import { factNames, failureReasons } from '../../archive/days/line.ts';
 import type { ArchiveTelemetry } from '../../archive/telemetry.ts';
 
 /** Registers the metrics of the archive process. Their names and dimensions are bounded and contain no identity. */

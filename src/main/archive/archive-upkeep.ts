@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDay } from '../../archive/days/calendar.ts';
-import { isReason, maxReasonLength } from '../../archive/days/tombstones.ts';
+import { isReason, maxReasonLength } from '../../archive/days/records.ts';
 import { type ArchiveFiles, openArchiveFiles } from '../../archive/files/archive-files.ts';
 import type { HoursReading, HoursReadings } from '../../archive/hours/hour-lists.ts';
 import { rebuildDay } from '../../archive/rebuild.ts';

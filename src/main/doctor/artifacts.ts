@@ -1,9 +1,9 @@
 import { readFileSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { dayOf, hourMs } from '../../archive/days/calendar.ts';
-import { factNames, lineFileOf, pathOf } from '../../archive/days/day-files.ts';
-import { indexFile, parseIndex } from '../../archive/days/index-file.ts';
 import { issuesFile, parseIssues } from '../../archive/days/known-issues.ts';
+import { factNames, lineFileOf } from '../../archive/days/line.ts';
+import { indexFile, parseIndex, pathOf } from '../../archive/days/records.ts';
 import { parseSignerKey } from '../../archive/log/keys.ts';
 import { artifactNames } from '../../artifact/write.ts';
 import type { FreshnessBounds } from '../../facts/judge.ts';

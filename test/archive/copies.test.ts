@@ -20,7 +20,7 @@ import { until } from '../../harness/process/until.ts';
 import { openArchiveFiles } from '../../src/archive/files/archive-files.ts';
 import { keptInFile } from '../../src/archive/signing/day-log.ts';
 import { directoryReader } from '../../src/archive/verify/archive-reader.ts';
-import type { KeptCheckpoint } from '../../src/archive/verify/report.ts';
+import type { KeptCheckpoint } from '../../src/archive/verify/verify.ts';
 import { artifactNames } from '../../src/artifact/write.ts';
 
 /** Tests that an archiver can continue on a copied directory, and never silently publishes a fork of the log. */

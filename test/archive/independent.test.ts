@@ -9,8 +9,7 @@ import { type IntactArchive, intactArchive, verifiedAt } from '../../harness/arc
 import { type Content, copyOf, signDays } from '../../harness/archive/forge.ts';
 import { memoryReader } from '../../harness/archive/memory-files.ts';
 import { simulatedKey } from '../../harness/archive/simulated-archive.ts';
-import type { VerifyOptions } from '../../src/archive/verify/report.ts';
-import { verifyArchive } from '../../src/archive/verify/verify.ts';
+import { verifyArchive, type VerifyOptions } from '../../src/archive/verify/verify.ts';
 
 const script = new URL('../../harness/archive/independent_verifier.py', import.meta.url).pathname;
 const isMissing = !(process.env.PATH ?? '').split(':').some((folder) => existsSync(join(folder, 'python3')));

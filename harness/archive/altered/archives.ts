@@ -1,7 +1,7 @@
 import { hourMs } from '../../../src/archive/days/calendar.ts';
 import { signerKey } from '../../../src/archive/log/keys.ts';
 import type { FindingKind } from '../../../src/archive/verify/finding.ts';
-import type { KeptCheckpoint } from '../../../src/archive/verify/report.ts';
+import type { KeptCheckpoint } from '../../../src/archive/verify/verify.ts';
 import { type Content, copyOf } from '../forge.ts';
 import { simulateArchive, simulatedStart } from '../simulated-archive.ts';
 

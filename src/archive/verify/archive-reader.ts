@@ -4,6 +4,7 @@ import { readBody } from '../../client/body.ts';
 import { cacheLifetimeMs, retryAfterSeconds } from '../../client/headers.ts';
 import { inputLimits } from '../../input/limits.ts';
 import { OperatorError, systemCode, systemWords } from '../../ops/errors.ts';
+import type { Finding } from './finding.ts';
 
 /** Maximum size of a file of an archive, in bytes. */
 const maxBytes = inputLimits.archiveFile.bytes;
@@ -67,6 +68,24 @@ export class ReadingLimitError extends OperatorError {
         : `the verification ended after ${limits.bytes} bytes, before all files were read`,
     );
     this.limit = limit;
+  }
+}
+
+/**
+ * Runs a step of the verification. If a file cannot be read, reports it and resolves with null, so that earlier
+ * findings are kept. Rejects with ReadingLimitError if a limit is reached.
+ */
+export async function orReport<T>(
+  path: string,
+  report: (finding: Finding) => void,
+  step: () => Promise<T>,
+): Promise<T | null> {
+  try {
+    return await step();
+  } catch (error) {
+    if (!(error instanceof OperatorError) || error instanceof ReadingLimitError) throw error;
+    report({ kind: 'unreadable', path, message: error.message });
+    return null;
   }
 }
 

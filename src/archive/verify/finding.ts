@@ -1,6 +1,3 @@
-import { OperatorError } from '../../ops/errors.ts';
-import { ReadingLimitError } from './archive-reader.ts';
-
 /**
  * Kinds of findings of a verification, with their exit codes. A verification exits with the highest code: higher codes
  * cast doubt on the publisher, lower codes on single files.
@@ -51,22 +48,4 @@ export interface Finding {
 export function exitCodeOf(findings: readonly Finding[]): number {
   // Do not pass all codes to one call of `Math.max`: the number of arguments of a call is limited.
   return findings.reduce<number>((code, { kind }) => Math.max(code, verifyExitCodes[kind]), verifyExitCodes.intact);
-}
-
-/**
- * Runs a step of the verification. If a file cannot be read, reports it and resolves with null, so that earlier
- * findings are kept. Rejects with ReadingLimitError if a limit is reached.
- */
-export async function orReport<T>(
-  path: string,
-  report: (finding: Finding) => void,
-  step: () => Promise<T>,
-): Promise<T | null> {
-  try {
-    return await step();
-  } catch (error) {
-    if (!(error instanceof OperatorError) || error instanceof ReadingLimitError) throw error;
-    report({ kind: 'unreadable', path, message: error.message });
-    return null;
-  }
 }

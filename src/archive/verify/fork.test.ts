@@ -5,8 +5,7 @@ import { type Content, closedDays, copyOf, signDays } from '../../../harness/arc
 import { memoryReader } from '../../../harness/archive/memory-files.ts';
 import { simulatedKey } from '../../../harness/archive/simulated-archive.ts';
 import { OperatorError } from '../../ops/errors.ts';
-import type { KeptCheckpoint } from './report.ts';
-import { verifyArchive } from './verify.ts';
+import { type KeptCheckpoint, verifyArchive } from './verify.ts';
 
 /** Resolves at once: the archive in memory does not change between the passes of a verification. */
 const wait = (): Promise<void> => Promise.resolve();

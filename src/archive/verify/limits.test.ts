@@ -11,8 +11,7 @@ import { leafHash, treeHash } from '../log/merkle.ts';
 import { formatBundle, tileWidth } from '../log/tiles.ts';
 import { ReadingLimitError, type ReadingLimits, urlReader, verifyLimits } from './archive-reader.ts';
 import { exitCodeOf, verifyExitCodes } from './finding.ts';
-import type { KeptCheckpoint } from './report.ts';
-import { verifyArchive } from './verify.ts';
+import { type KeptCheckpoint, verifyArchive } from './verify.ts';
 
 /**
  * A verification of a URL ends within its limits of time and bytes, whatever the server does, and reports its findings

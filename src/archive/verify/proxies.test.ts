@@ -11,8 +11,7 @@ import {
 import { type Content, copyOf } from '../../../harness/archive/forge.ts';
 import { urlReader, verifyLimits } from './archive-reader.ts';
 import { exitCodeOf, verifyExitCodes } from './finding.ts';
-import type { KeptCheckpoint } from './report.ts';
-import { verifyArchive } from './verify.ts';
+import { type KeptCheckpoint, verifyArchive } from './verify.ts';
 
 /**
  * A verification of a URL goes through proxies, which limit the rate of requests, restart, break off responses and serve

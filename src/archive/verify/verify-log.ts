@@ -5,8 +5,8 @@ import { parseVerifierKey, type VerifierKey } from '../log/keys.ts';
 import { consistencyProof, leafHash, treeHash, verifyConsistency } from '../log/merkle.ts';
 import { bundlePath, parseBundle, parseTile, tileBytes, tilePath, tilesOf } from '../log/tiles.ts';
 import { checkpointPath, logFolder } from '../signing/log-files.ts';
-import type { ArchiveReader } from './archive-reader.ts';
-import { type Finding, orReport } from './finding.ts';
+import { type ArchiveReader, orReport } from './archive-reader.ts';
+import { type Finding } from './finding.ts';
 
 /** Maximum number of entries of a log that is verified. */
 const maxDays = 100_000;

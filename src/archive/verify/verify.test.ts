@@ -14,8 +14,7 @@ import { simulatedKey } from '../../../harness/archive/simulated-archive.ts';
 import { OperatorError } from '../../ops/errors.ts';
 import { addDays, closeAfterMs, closesAt, hourMs } from '../days/calendar.ts';
 import { exitCodeOf, findingMeanings, verifyExitCodes } from './finding.ts';
-import type { KeptCheckpoint } from './report.ts';
-import { verifyArchive } from './verify.ts';
+import { type KeptCheckpoint, verifyArchive } from './verify.ts';
 
 /** Tests what a verification reports, except for alterations, which `alterations.test.ts` covers. */
 

@@ -4,9 +4,8 @@ import { type ArchiveIndex, indexFile, type ListedDay, parseIndex } from '../day
 import { type Checkpoint, openCheckpoint } from '../log/checkpoint.ts';
 import { parseVerifierKey, type VerifierKey } from '../log/keys.ts';
 import { checkpointPath, formatPublicKey, publicKeyPath } from '../signing/log-files.ts';
-import { type ArchiveReader, ReadingLimitError } from './archive-reader.ts';
-import { type Finding, type FindingKind, orReport, verifyExitCodes } from './finding.ts';
-import type { KeptCheckpoint, VerifyOptions, VerifyReport } from './report.ts';
+import { type ArchiveReader, orReport, ReadingLimitError, type ReadingLimits } from './archive-reader.ts';
+import { type Finding, type FindingKind, verifyExitCodes } from './finding.ts';
 import { DayVerifier } from './verify-day.ts';
 import { type VerifiedLog, verifyLog } from './verify-log.ts';
 
@@ -14,6 +13,42 @@ import { type VerifiedLog, verifyLog } from './verify-log.ts';
 const maxPasses = 5;
 /** Delay before a pass is repeated, in milliseconds, so that a running archiver can complete its writes. */
 const retryMs = 2_000;
+
+/** Record that a verifier keeps for its next run: the key in text form, and the signed checkpoint. */
+export interface KeptCheckpoint {
+  readonly key: string;
+  readonly note: string;
+}
+
+/** Options for a verification. */
+export interface VerifyOptions {
+  readonly reader: ArchiveReader;
+  /** Key that the operator trusts; null to use the kept key or, at first contact, the archive's own. */
+  readonly key: VerifierKey | null;
+  /** Record of an earlier verification; null at first contact. */
+  readonly kept: KeptCheckpoint | null;
+  /** Current time in milliseconds since 1970. */
+  readonly now: number;
+  /** Resolves after a number of milliseconds. */
+  readonly wait: (milliseconds: number) => Promise<void>;
+}
+
+/** Result of a verification. */
+export interface VerifyReport {
+  readonly findings: readonly Finding[];
+  readonly closedDays: number;
+  readonly openDays: number;
+  /** Paths of files that the publisher has withdrawn. */
+  readonly withdrawn: readonly string[];
+  /** True if the archive's own key was used because no other key was known. */
+  readonly isFirstContact: boolean;
+  /** Text form of the key that was used; null if no key was given and the index of the archive contains none. */
+  readonly key: string | null;
+  /** Limit that ended the verification before all files were read; null if all were read. */
+  readonly limit: keyof ReadingLimits | null;
+  /** Record to keep for the next run; null unless the archive is intact and has closed days. */
+  readonly keep: KeptCheckpoint | null;
+}
 
 /**
  * Verifies the files of an archive. The archiver may write during a pass, and a cache may serve copies of different

@@ -10,9 +10,8 @@ import {
   parseIndex,
   pathOf,
 } from '../../src/archive/days/records.ts';
-import { signCheckpoint } from '../../src/archive/log/checkpoint.ts';
-import type { SignerKey } from '../../src/archive/log/keys.ts';
 import { leafHash, treeHash } from '../../src/archive/log/merkle.ts';
+import { type SignerKey, signCheckpoint } from '../../src/archive/log/note.ts';
 import { checkpointPath, filesAfter, formatPublicKey, publicKeyPath } from '../../src/archive/signing/log-files.ts';
 
 /** Consistent alterations of an archive that only its publisher can make. */

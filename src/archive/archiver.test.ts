@@ -4,7 +4,7 @@ import { type PublishedState, publishedFact } from '../../harness/archive/publis
 import { type SimulationOptions, simulateArchive, simulatedStart } from '../../harness/archive/simulated-archive.ts';
 import { dayMs, hourMs } from './days/calendar.ts';
 import { parseDay, parseIndex } from './days/records.ts';
-import { signerKey } from './log/keys.ts';
+import { signerKey } from './log/note.ts';
 
 function archiveInTest(options: SimulationOptions = {}) {
   const archive = simulateArchive(options);

@@ -9,7 +9,7 @@ import { artifactFolderInTest, youngArtifact } from '../../harness/artifacts/art
 import { listenForTest } from '../../harness/net/listen.ts';
 import { startProgramInTest } from '../../harness/process/program-in-test.ts';
 import { until } from '../../harness/process/until.ts';
-import { signerKey } from '../../src/archive/log/keys.ts';
+import { signerKey } from '../../src/archive/log/note.ts';
 import { urlReader } from '../../src/archive/verify/archive-reader.ts';
 import { verifyArchive } from '../../src/archive/verify/verify.ts';
 import { artifactNames } from '../../src/artifact/write.ts';

@@ -9,7 +9,7 @@ import { type IntactArchive, intactArchive, verifiedAt } from '../../harness/arc
 import { type Content, copyOf, signDays } from '../../harness/archive/forge.ts';
 import { memoryReader } from '../../harness/archive/memory-files.ts';
 import { simulatedKey } from '../../harness/archive/simulated-archive.ts';
-import { verifyArchive, type VerifyOptions } from '../../src/archive/verify/verify.ts';
+import { type VerifyOptions, verifyArchive } from '../../src/archive/verify/verify.ts';
 
 const script = new URL('../../harness/archive/independent_verifier.py', import.meta.url).pathname;
 const isMissing = !(process.env.PATH ?? '').split(':').some((folder) => existsSync(join(folder, 'python3')));

@@ -1,5 +1,5 @@
 import { hourMs } from '../../../src/archive/days/calendar.ts';
-import { signerKey } from '../../../src/archive/log/keys.ts';
+import { signerKey } from '../../../src/archive/log/note.ts';
 import type { FindingKind } from '../../../src/archive/verify/finding.ts';
 import type { KeptCheckpoint } from '../../../src/archive/verify/verify.ts';
 import { type Content, copyOf } from '../forge.ts';

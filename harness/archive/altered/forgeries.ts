@@ -2,8 +2,7 @@ import { computeFiles, parseInputs } from '../../../src/archive/compute/inputs.t
 import { dayMs, startOf } from '../../../src/archive/days/calendar.ts';
 import { formatDay, sha256Of } from '../../../src/archive/days/records.ts';
 import { weatherForm } from '../../../src/archive/hours/weather-day.ts';
-import { signCheckpoint } from '../../../src/archive/log/checkpoint.ts';
-import { signNote } from '../../../src/archive/log/note.ts';
+import { signCheckpoint, signNote } from '../../../src/archive/log/note.ts';
 import { type Content, closedDays, rewriteFile, rewriteRecord, signDays } from '../forge.ts';
 import { simulatedKey as key } from '../simulated-archive.ts';
 import { bytesOf, linesOf, recordOf, remove } from './alter.ts';

@@ -1,10 +1,18 @@
 import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { formatCheckpoint, openCheckpoint, parseCheckpoint, signCheckpoint } from './checkpoint.ts';
-import { parseSignerKey, parseVerifierKey, signerKey } from './keys.ts';
 import { leafHash } from './merkle.ts';
-import { openNote, signNote } from './note.ts';
+import {
+  formatCheckpoint,
+  openCheckpoint,
+  openNote,
+  parseCheckpoint,
+  parseSignerKey,
+  parseVerifierKey,
+  signCheckpoint,
+  signerKey,
+  signNote,
+} from './note.ts';
 
 /** Published test vector for the notes of Go's checksum database. */
 const vector = {

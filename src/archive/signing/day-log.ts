@@ -3,9 +3,8 @@ import { OperatorError, systemCode, systemWords } from '../../ops/errors.ts';
 import { addDays } from '../days/calendar.ts';
 import { type DayLeaf, formatLeaf, parseLeaf } from '../days/records.ts';
 import { type ArchiveFiles, replaceFile } from '../files/archive-files.ts';
-import { type Checkpoint, openCheckpoint, signCheckpoint } from '../log/checkpoint.ts';
-import type { SignerKey } from '../log/keys.ts';
 import { leafHash, treeHash } from '../log/merkle.ts';
+import { type Checkpoint, openCheckpoint, type SignerKey, signCheckpoint } from '../log/note.ts';
 import { checkpointPath, filesAfter, hasRoot, readEntries } from './log-files.ts';
 
 /** The log of closed days of one archive. */

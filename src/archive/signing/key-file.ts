@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { OperatorError, systemCode, systemWords } from '../../ops/errors.ts';
 import { replaceFile } from '../files/archive-files.ts';
-import { parseSignerKey, type SignerKey, signerKey } from '../log/keys.ts';
+import { parseSignerKey, type SignerKey, signerKey } from '../log/note.ts';
 
 /** Options for reading the key of a log. */
 interface KeyFileOptions {

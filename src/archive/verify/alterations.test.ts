@@ -5,7 +5,7 @@ import { type Content, copyOf } from '../../../harness/archive/forge.ts';
 import { memoryReader } from '../../../harness/archive/memory-files.ts';
 import { simulatedKey } from '../../../harness/archive/simulated-archive.ts';
 import { exitCodeOf, verifyExitCodes } from './finding.ts';
-import { verifyArchive, type VerifyOptions } from './verify.ts';
+import { type VerifyOptions, verifyArchive } from './verify.ts';
 
 /**
  * Every deliberate alteration causes its expected exit code in each kind of verification: at first contact, with a

@@ -6,8 +6,8 @@ import { first, intactArchive, verifiedAt } from '../../../harness/archive/alter
 import { type Content, closedDays, copyOf, signDays } from '../../../harness/archive/forge.ts';
 import { simulatedKey } from '../../../harness/archive/simulated-archive.ts';
 import { formatIndex, type ListedDay } from '../days/records.ts';
-import { signCheckpoint } from '../log/checkpoint.ts';
 import { leafHash, treeHash } from '../log/merkle.ts';
+import { signCheckpoint } from '../log/note.ts';
 import { formatBundle, tileWidth } from '../log/tiles.ts';
 import { ReadingLimitError, type ReadingLimits, urlReader, verifyLimits } from './archive-reader.ts';
 import { exitCodeOf, verifyExitCodes } from './finding.ts';

@@ -1,12 +1,11 @@
 import { addDays, closesAt } from '../days/calendar.ts';
 import { type DayLeaf, parseLeaf } from '../days/records.ts';
-import { type Checkpoint, openCheckpoint } from '../log/checkpoint.ts';
-import { parseVerifierKey, type VerifierKey } from '../log/keys.ts';
 import { consistencyProof, leafHash, treeHash, verifyConsistency } from '../log/merkle.ts';
+import { type Checkpoint, openCheckpoint, parseVerifierKey, type VerifierKey } from '../log/note.ts';
 import { bundlePath, parseBundle, parseTile, tileBytes, tilePath, tilesOf } from '../log/tiles.ts';
 import { checkpointPath, logFolder } from '../signing/log-files.ts';
 import { type ArchiveReader, orReport } from './archive-reader.ts';
-import { type Finding } from './finding.ts';
+import type { Finding } from './finding.ts';
 
 /** Maximum number of entries of a log that is verified. */
 const maxDays = 100_000;

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Archiver, createArchiver } from '../../archive/archiver.ts';
 import { factFetcher } from '../../archive/fetch-fact.ts';
-import { isKeyName } from '../../archive/log/keys.ts';
+import { isKeyName } from '../../archive/log/note.ts';
 import { keptInFile, openDayLog } from '../../archive/signing/day-log.ts';
 import { readOrCreateKey } from '../../archive/signing/key-file.ts';
 import { checkpointPath } from '../../archive/signing/log-files.ts';

@@ -1,11 +1,10 @@
 import { readFileSync, statSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { replaceFile } from '../../archive/files/archive-files.ts';
-import { parseVerifierKey, type VerifierKey } from '../../archive/log/keys.ts';
-import { maxNoteBytes } from '../../archive/log/note.ts';
+import { maxNoteBytes, parseVerifierKey, type VerifierKey } from '../../archive/log/note.ts';
 import { type ArchiveReader, directoryReader, urlReader, verifyLimits } from '../../archive/verify/archive-reader.ts';
 import { exitCodeOf } from '../../archive/verify/finding.ts';
-import { type KeptCheckpoint, verifyArchive, type VerifyReport } from '../../archive/verify/verify.ts';
+import { type KeptCheckpoint, type VerifyReport, verifyArchive } from '../../archive/verify/verify.ts';
 import { httpSchemes } from '../../input/url.ts';
 import { OperatorError, systemCode, systemWords } from '../../ops/errors.ts';
 import { serviceFetch } from '../../ops/service-fetch.ts';

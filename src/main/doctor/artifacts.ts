@@ -4,7 +4,7 @@ import { dayOf, hourMs } from '../../archive/days/calendar.ts';
 import { issuesFile, parseIssues } from '../../archive/days/known-issues.ts';
 import { factNames, lineFileOf } from '../../archive/days/line.ts';
 import { indexFile, parseIndex, pathOf } from '../../archive/days/records.ts';
-import { parseSignerKey } from '../../archive/log/keys.ts';
+import { parseSignerKey } from '../../archive/log/note.ts';
 import { artifactNames } from '../../artifact/write.ts';
 import type { FreshnessBounds } from '../../facts/judge.ts';
 import { OperatorError, systemWords } from '../../ops/errors.ts';

@@ -8,7 +8,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { createArchiver } from '../../src/archive/archiver.ts';
 import { hourMs } from '../../src/archive/days/calendar.ts';
 import { openArchiveFiles } from '../../src/archive/files/archive-files.ts';
-import { keptInFile, openDayLog } from '../../src/archive/signing/day-log.ts';
+import { keptInFile, openDayLog } from '../../src/archive/log/day-log.ts';
 import { noTelemetry } from '../../src/archive/telemetry.ts';
 import { silentLog } from '../../src/ops/log.ts';
 import { killedHours, killedRespond } from './interrupted.ts';
@@ -23,7 +23,6 @@ let now = 0;
 const archiver = createArchiver({
   files,
   dayLog: openDayLog({ files, key: simulatedKey, kept: keptInFile(join(root, 'key.checkpoint')) }),
-  key: simulatedKey.verifier.text,
   fetchFact(path) {
     const fetched = killedRespond(path, now);
     return Promise.resolve(fetched.kind === 'response' ? { ...fetched, date: now } : fetched);

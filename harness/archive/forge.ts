@@ -10,9 +10,9 @@ import {
   parseIndex,
   pathOf,
 } from '../../src/archive/days/records.ts';
+import { checkpointPath, filesAfter, formatPublicKey, publicKeyPath } from '../../src/archive/log/day-log.ts';
 import { leafHash, treeHash } from '../../src/archive/log/merkle.ts';
 import { type SignerKey, signCheckpoint } from '../../src/archive/log/note.ts';
-import { checkpointPath, filesAfter, formatPublicKey, publicKeyPath } from '../../src/archive/signing/log-files.ts';
 
 /** Consistent alterations of an archive that only its publisher can make. */
 

@@ -1,6 +1,6 @@
 import { isDay } from '../../src/archive/days/calendar.ts';
 import type { ArchiveFiles } from '../../src/archive/files/archive-files.ts';
-import type { KeptHead } from '../../src/archive/signing/day-log.ts';
+import type { KeptHead } from '../../src/archive/log/day-log.ts';
 import type { ArchiveReader } from '../../src/archive/verify/archive-reader.ts';
 
 /**

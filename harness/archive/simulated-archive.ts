@@ -2,8 +2,8 @@ import { type Archiver, createArchiver } from '../../src/archive/archiver.ts';
 import { hourMs } from '../../src/archive/days/calendar.ts';
 import type { FetchedFact } from '../../src/archive/fetch-fact.ts';
 import type { HoursReadings } from '../../src/archive/hours/hour-lists.ts';
+import { openDayLog } from '../../src/archive/log/day-log.ts';
 import { type SignerKey, signerKey } from '../../src/archive/log/note.ts';
-import { openDayLog } from '../../src/archive/signing/day-log.ts';
 import { type ArchiveTelemetry, noTelemetry } from '../../src/archive/telemetry.ts';
 import { type VerifyOptions, type VerifyReport, verifyArchive } from '../../src/archive/verify/verify.ts';
 import { type Log, type LogFields, silentLog } from '../../src/ops/log.ts';
@@ -60,7 +60,6 @@ export function simulateArchive(options: SimulationOptions = {}): SimulatedArchi
     createArchiver({
       files,
       dayLog: openDayLog({ files, key, kept }),
-      key: key.verifier.text,
       fetchFact(path) {
         const fetched = respond(path, now);
         return Promise.resolve(fetched.kind === 'response' ? { ...fetched, date: serviceClock(now) } : fetched);

@@ -16,8 +16,8 @@ import { pathOf } from './days/records.ts';
 import type { FetchedFact } from './fetch-fact.ts';
 import type { ArchiveFiles } from './files/archive-files.ts';
 import type { HoursReadings } from './hours/hour-lists.ts';
+import type { DayLog } from './log/day-log.ts';
 import { settleDays } from './settle.ts';
-import type { DayLog } from './signing/day-log.ts';
 import type { ArchiveTelemetry } from './telemetry.ts';
 
 /** Delay before a failed request or write is retried, in milliseconds. */
@@ -31,8 +31,6 @@ const maxClockDifferenceMs = 600_000;
 export interface ArchiverOptions {
   readonly files: ArchiveFiles;
   readonly dayLog: DayLog;
-  /** The log's public key in text form, for the index. */
-  readonly key: string;
   readonly fetchFact: (path: string) => Promise<FetchedFact>;
   /** Describes the first DID, AT-URI or handle in a body without quoting it; null if the body contains none. */
   readonly findIdentity: (body: Uint8Array) => string | null;
@@ -204,7 +202,7 @@ class HourlyArchiver implements Archiver {
   }
 
   #settle(): boolean {
-    const { files, dayLog, key, findIdentityIn, readHours, clock, log, telemetry } = this.#options;
+    const { files, dayLog, findIdentityIn, readHours, clock, log, telemetry } = this.#options;
     const damaged = new Set<string>();
     const onDamage = (path: string): void => {
       log.error('an archive file is damaged and was ignored; restore it from a copy of the archive', { path });
@@ -219,7 +217,7 @@ class HourlyArchiver implements Archiver {
     const now = clock();
     const mayClose = this.#confirmedHour === hourOf(now);
     const upkeep = {
-      ...{ files, log: dayLog, key, memo: this.#memo, hours: readHours() },
+      ...{ files, log: dayLog, memo: this.#memo, hours: readHours() },
       ...{ findIdentityIn, onDamage, onIdentity, onFuture },
     };
     const isSettled = this.#write(() => telemetry.days(settleDays(upkeep, now, mayClose)));

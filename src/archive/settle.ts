@@ -19,8 +19,7 @@ import type { ArchiveFiles } from './files/archive-files.ts';
 import type { HoursReadings } from './hours/hour-lists.ts';
 import { keepHours } from './keep-hours.ts';
 import { labelFactsAt, labelFactsMs } from './label-facts.ts';
-import type { DayLog } from './signing/day-log.ts';
-import { formatPublicKey, publicKeyPath } from './signing/log-files.ts';
+import { type DayLog, formatPublicKey, publicKeyPath } from './log/day-log.ts';
 import { dictionaryFile, formatDictionary, sinceIn } from './tables/dictionary.ts';
 import { editionOf, first as firstEdition } from './tables/editions.ts';
 
@@ -39,8 +38,6 @@ const confirmingHours = 24;
 interface Upkeep {
   readonly files: ArchiveFiles;
   readonly log: DayLog;
-  /** The log's public key in text form, for the index. */
-  readonly key: string;
   /** Cache of the results of earlier calls. */
   readonly memo: Memo;
   /** The hours files (hourly counts) of both instruments; null if this archive does not keep them. */
@@ -62,7 +59,7 @@ interface Upkeep {
  * index.
  */
 export function settleDays(upkeep: Upkeep, now: number, mayClose: boolean): { open: number; closed: number } {
-  const { files, log, key } = upkeep;
+  const { files, log } = upkeep;
   log.complete();
   logClosed(files, log);
   let day = nextDay(files, log);
@@ -88,9 +85,9 @@ export function settleDays(upkeep: Upkeep, now: number, mayClose: boolean): { op
   const closed = log.leaves().map((leaf): ListedDay => ({ ...leaf, state: 'closed' }));
   const dictionary = formatDictionary(tablesSince(files, closed, open));
   if (files.read(dictionaryFile)?.equals(dictionary) !== true) files.replace(dictionaryFile, dictionary);
-  const publicKey = formatPublicKey(key);
+  const publicKey = formatPublicKey(log.key);
   if (files.read(publicKeyPath)?.equals(publicKey) !== true) files.replace(publicKeyPath, publicKey);
-  const index = formatIndex({ key, days: [...closed, ...open] });
+  const index = formatIndex({ key: log.key, days: [...closed, ...open] });
   if (files.read(indexFile)?.equals(index) !== true) files.replace(indexFile, index);
   return { open: open.length, closed: closed.length };
 }

@@ -18,7 +18,7 @@ import { artifactFolderInTest, youngArtifact } from '../../harness/artifacts/art
 import { startProgramInTest } from '../../harness/process/program-in-test.ts';
 import { until } from '../../harness/process/until.ts';
 import { openArchiveFiles } from '../../src/archive/files/archive-files.ts';
-import { keptInFile } from '../../src/archive/signing/day-log.ts';
+import { keptInFile } from '../../src/archive/log/day-log.ts';
 import { directoryReader } from '../../src/archive/verify/archive-reader.ts';
 import type { KeptCheckpoint } from '../../src/archive/verify/verify.ts';
 import { artifactNames } from '../../src/artifact/write.ts';

@@ -16,7 +16,7 @@ import {
   pathOf,
   tombstoneFile,
 } from '../days/records.ts';
-import { checkpointPath, publicKeyPath } from '../signing/log-files.ts';
+import { checkpointPath, publicKeyPath } from '../log/day-log.ts';
 import { dictionaryFile } from '../tables/dictionary.ts';
 import { isAdded } from '../tables/editions.ts';
 import { loaderPaths } from '../tables/loaders.ts';

@@ -1,9 +1,9 @@
 import { addDays, closesAt } from '../days/calendar.ts';
 import { type DayLeaf, parseLeaf } from '../days/records.ts';
+import { checkpointPath, logFolder } from '../log/day-log.ts';
 import { consistencyProof, leafHash, treeHash, verifyConsistency } from '../log/merkle.ts';
 import { type Checkpoint, openCheckpoint, parseVerifierKey, type VerifierKey } from '../log/note.ts';
 import { bundlePath, parseBundle, parseTile, tileBytes, tilePath, tilesOf } from '../log/tiles.ts';
-import { checkpointPath, logFolder } from '../signing/log-files.ts';
 import { type ArchiveReader, orReport } from './archive-reader.ts';
 import type { Finding } from './finding.ts';
 

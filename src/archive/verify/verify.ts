@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { OperatorError } from '../../ops/errors.ts';
 import { type ArchiveIndex, indexFile, type ListedDay, parseIndex } from '../days/records.ts';
+import { checkpointPath, formatPublicKey, publicKeyPath } from '../log/day-log.ts';
 import { type Checkpoint, openCheckpoint, parseVerifierKey, type VerifierKey } from '../log/note.ts';
-import { checkpointPath, formatPublicKey, publicKeyPath } from '../signing/log-files.ts';
 import { type ArchiveReader, orReport, ReadingLimitError, type ReadingLimits } from './archive-reader.ts';
 import { type Finding, type FindingKind, verifyExitCodes } from './finding.ts';
 import { DayVerifier } from './verify-day.ts';

@@ -3,10 +3,8 @@ import { resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Archiver, createArchiver } from '../../archive/archiver.ts';
 import { factFetcher } from '../../archive/fetch-fact.ts';
+import { openLogWithKeyFile } from '../../archive/log/day-log.ts';
 import { isKeyName } from '../../archive/log/note.ts';
-import { keptInFile, openDayLog } from '../../archive/signing/day-log.ts';
-import { readOrCreateKey } from '../../archive/signing/key-file.ts';
-import { checkpointPath } from '../../archive/signing/log-files.ts';
 import { writeLoaders } from '../../archive/tables/loaders.ts';
 import { type ArchiveTelemetry, noTelemetry } from '../../archive/telemetry.ts';
 import { httpSchemes } from '../../input/url.ts';
@@ -78,9 +76,7 @@ function openArchiver(values: ArchiveValues, { base, log, telemetry, stop }: Arc
   const path = values.archiveKey ?? `${resolve(values.archive)}.key`;
   const name = values.logName ?? `almanac-archive-${randomBytes(4).toString('hex')}`;
   if (!isKeyName(name)) throw new OperatorError('--log-name requires a name without spaces or plus signs');
-  const mayCreate = files.read(checkpointPath) === null;
-  const key = readOrCreateKey({ path, name, mayCreate, random: randomBytes });
-  const dayLog = openDayLog({ files, key, kept: keptInFile(`${path}.checkpoint`) });
+  const dayLog = openLogWithKeyFile({ files, path, name, random: randomBytes });
   try {
     writeLoaders(files, packagedLoader);
   } catch (error) {
@@ -102,7 +98,6 @@ function openArchiver(values: ArchiveValues, { base, log, telemetry, stop }: Arc
   return createArchiver({
     files,
     dayLog,
-    key: key.verifier.text,
     fetchFact: factFetcher(request),
     findIdentity,
     findIdentityIn,

@@ -7,8 +7,7 @@ import { formatIssues, issuesFile } from '../../../archive/days/known-issues.ts'
 import type { FetchedFact } from '../../../archive/fetch-fact.ts';
 import type { ArchiveFiles } from '../../../archive/files/archive-files.ts';
 import type { HoursReading } from '../../../archive/hours/hour-lists.ts';
-import { keptInFile, openDayLog } from '../../../archive/signing/day-log.ts';
-import { readOrCreateKey } from '../../../archive/signing/key-file.ts';
+import { openLogWithKeyFile } from '../../../archive/log/day-log.ts';
 import { noTelemetry } from '../../../archive/telemetry.ts';
 import { decodeHours } from '../../../artifact/hours/hours.ts';
 import { type LabelsHours, recogniseLabelsHours } from '../../../artifact/hours/labels-hours.ts';
@@ -157,11 +156,9 @@ function openArchiver(
   { clock, fetchFact, readHours }: PastObservatory,
 ): Archiver {
   const path = `${resolve(archive)}.key`;
-  const key = readOrCreateKey({ path, name: logName, mayCreate: true, random: randomBytes });
   return createArchiver({
     ...{ files, clock, fetchFact, readHours, findIdentity, findIdentityIn },
-    dayLog: openDayLog({ files, key, kept: keptInFile(`${path}.checkpoint`) }),
-    key: key.verifier.text,
+    dayLog: openLogWithKeyFile({ files, path, name: logName, random: randomBytes }),
     random: () => 0,
     log: createLog('archive', 'warn'),
     telemetry: noTelemetry,

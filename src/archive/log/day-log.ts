@@ -1,14 +1,32 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { OperatorError, systemCode, systemWords } from '../../ops/errors.ts';
 import { addDays } from '../days/calendar.ts';
 import { type DayLeaf, formatLeaf, parseLeaf } from '../days/records.ts';
 import { type ArchiveFiles, replaceFile } from '../files/archive-files.ts';
-import { leafHash, treeHash } from '../log/merkle.ts';
-import { type Checkpoint, openCheckpoint, type SignerKey, signCheckpoint } from '../log/note.ts';
-import { checkpointPath, filesAfter, hasRoot, readEntries } from './log-files.ts';
+import { leafHash, treeHash } from './merkle.ts';
+import { type Checkpoint, openCheckpoint, parseSignerKey, type SignerKey, signCheckpoint, signerKey } from './note.ts';
+import { bundlePath, formatBundle, newTiles, parseBundle, tileBytes, tilePath, tilesOf, tileWidth } from './tiles.ts';
+
+/** Directory of the log, relative to the archive. */
+export const logFolder = 'log/';
+/** Path of the log's signed checkpoint, relative to the archive. */
+export const checkpointPath = `${logFolder}checkpoint`;
+
+/**
+ * Path of the log's public key as a line of text (C2SP signed-note), relative to the archive. Its name is the origin of
+ * the log, so a reader of the C2SP formats needs only the directory of the log.
+ */
+export const publicKeyPath = `${logFolder}vkey`;
+
+/** Returns the bytes of the file of the public key. */
+export function formatPublicKey(key: string): Buffer {
+  return Buffer.from(`${key}\n`);
+}
 
 /** The log of closed days of one archive. */
 export interface DayLog {
+  /** The public key of the log in text form. */
+  readonly key: string;
   /** Returns the closed days in ascending order. */
   leaves(): readonly DayLeaf[];
   /**
@@ -37,6 +55,27 @@ export interface KeptHead {
   read(): Buffer | null;
   /** Replaces the checkpoint atomically and durably; throws the system's error on failure. */
   write(note: Buffer): void;
+}
+
+/** Options for opening a log with a key file. */
+interface KeyFileOptions {
+  readonly files: ArchiveFiles;
+  /** Path of the key file. The file of the last signed checkpoint, `PATH.checkpoint`, is next to it. */
+  readonly path: string;
+  /** Name of a new key, which is also the origin of its log. */
+  readonly name: string;
+  /** Returns `count` random bytes. */
+  readonly random: (count: number) => Buffer;
+}
+
+/**
+ * Opens the log that the key in a file signs. Creates the key with mode 600 if neither it nor a log exists. Throws
+ * OperatorError if the key file cannot be used, if other users can read it, if it is missing although a log exists, or if
+ * the log cannot be continued.
+ */
+export function openLogWithKeyFile(options: KeyFileOptions): DayLog {
+  const { files, path } = options;
+  return openDayLog({ files, key: readOrCreateKey(options), kept: keptInFile(`${path}.checkpoint`) });
 }
 
 /** Stores the last signed checkpoint in a file. */
@@ -81,6 +120,7 @@ function readKept(path: string): Buffer | null {
 }
 
 class SignedLog implements DayLog {
+  readonly key: string;
   readonly #options: DayLogOptions;
   readonly #entries: Buffer[];
   readonly #hashes: Buffer[];
@@ -89,6 +129,7 @@ class SignedLog implements DayLog {
   #published: number;
 
   constructor(options: DayLogOptions, entries: readonly Buffer[], published: number) {
+    this.key = options.key.verifier.text;
     this.#options = options;
     this.#entries = [...entries];
     this.#hashes = entries.map(leafHash);
@@ -134,4 +175,76 @@ class SignedLog implements DayLog {
     files.replace(checkpointPath, note);
     this.#published = size;
   }
+}
+
+/** A tile or entry bundle of the log, with its path relative to the archive. */
+interface LogFile {
+  readonly path: string;
+  readonly bytes: Buffer;
+}
+
+/** Returns the tiles and bundles that a log of these entries has but a log of the first `oldSize` entries lacks. */
+export function filesAfter(oldSize: number, entries: readonly Buffer[], leaves: readonly Buffer[]): LogFile[] {
+  return newTiles(oldSize, entries.length).flatMap((shape) => {
+    const start = shape.index * tileWidth;
+    const tile = { path: logFolder + tilePath(shape), bytes: tileBytes(leaves, shape) };
+    if (shape.level > 0) return [tile];
+    const bundle = formatBundle(entries.slice(start, start + shape.width));
+    return [{ path: logFolder + bundlePath(shape), bytes: bundle }, tile];
+  });
+}
+
+/** Reads the entries of a log with `size` entries from its bundles; null if a bundle is missing or damaged. */
+function readEntries(size: number, read: (path: string) => Buffer | null): Buffer[] | null {
+  const entries: Buffer[] = [];
+  for (const shape of tilesOf(size).filter(({ level }) => level === 0)) {
+    const bytes = read(logFolder + bundlePath(shape));
+    const bundle = bytes && parseBundle(bytes, shape.width);
+    if (!bundle) return null;
+    entries.push(...bundle);
+  }
+  return entries;
+}
+
+/** Returns true if the tree of the first `size` leaves has this root. */
+function hasRoot(leaves: readonly Buffer[], { size, root }: { size: number; root: Buffer }): boolean {
+  return size <= leaves.length && treeHash(leaves, 0, size).equals(root);
+}
+
+function readOrCreateKey({ files, path, name, random }: KeyFileOptions): SignerKey {
+  const hasLog = files.read(checkpointPath) !== null;
+  try {
+    const text = readKeyText(path);
+    if (text !== null) return parsed(path, text);
+    // A new key could not continue the log.
+    if (hasLog) {
+      throw new OperatorError(
+        `the key file ${path} is missing, but the archive has a log that its key signed; restore the file, or start a new archive`,
+      );
+    }
+    const key = signerKey(name, random(32));
+    replaceFile(path, Buffer.from(`${key.text}\n`), 0o600);
+    return key;
+  } catch (error) {
+    if (error instanceof OperatorError) throw error;
+    throw new OperatorError(`cannot read or create the key file ${path}: ${systemWords(error)}`);
+  }
+}
+
+function readKeyText(path: string): string | null {
+  try {
+    const { mode } = statSync(path);
+    if ((mode & 0o077) !== 0)
+      throw new OperatorError(`the key file ${path} is accessible to other users: run chmod 600 on it`);
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return null;
+    throw error;
+  }
+}
+
+function parsed(path: string, text: string): SignerKey {
+  const key = parseSignerKey(text.trim());
+  if (!key) throw new OperatorError(`the key file ${path} does not contain a signing key`);
+  return key;
 }

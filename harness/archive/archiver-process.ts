@@ -5,11 +5,10 @@
 import { writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { createArchiver } from '../../src/archive/archiver.ts';
+import { createArchiver, noTelemetry } from '../../src/archive/archiver.ts';
 import { hourMs } from '../../src/archive/days/calendar.ts';
 import { openArchiveFiles } from '../../src/archive/files/archive-files.ts';
 import { keptInFile, openDayLog } from '../../src/archive/log/day-log.ts';
-import { noTelemetry } from '../../src/archive/telemetry.ts';
 import { silentLog } from '../../src/ops/log.ts';
 import { killedHours, killedRespond } from './interrupted.ts';
 import { simulatedKey, simulatedStart } from './simulated-archive.ts';

@@ -1,10 +1,9 @@
-import { type Archiver, createArchiver } from '../../src/archive/archiver.ts';
+import { type Archiver, type ArchiveTelemetry, createArchiver, noTelemetry } from '../../src/archive/archiver.ts';
 import { hourMs } from '../../src/archive/days/calendar.ts';
 import type { FetchedFact } from '../../src/archive/fetch-fact.ts';
 import type { HoursReadings } from '../../src/archive/hours/hour-lists.ts';
 import { openDayLog } from '../../src/archive/log/day-log.ts';
 import { type SignerKey, signerKey } from '../../src/archive/log/note.ts';
-import { type ArchiveTelemetry, noTelemetry } from '../../src/archive/telemetry.ts';
 import { type VerifyOptions, type VerifyReport, verifyArchive } from '../../src/archive/verify/verify.ts';
 import { type Log, type LogFields, silentLog } from '../../src/ops/log.ts';
 import { type MemoryArchive, memoryArchive } from './memory-files.ts';

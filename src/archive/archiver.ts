@@ -18,7 +18,6 @@ import type { ArchiveFiles } from './files/archive-files.ts';
 import type { HoursReadings } from './hours/hour-lists.ts';
 import type { DayLog } from './log/day-log.ts';
 import { settleDays } from './settle.ts';
-import type { ArchiveTelemetry } from './telemetry.ts';
 
 /** Delay before a failed request or write is retried, in milliseconds. */
 const retryMs = 60_000;
@@ -45,6 +44,38 @@ export interface ArchiverOptions {
   readonly log: Log;
   readonly telemetry: ArchiveTelemetry;
 }
+
+/** Result of archiving one body. */
+type LineOutcome = 'archived' | FailureReason;
+
+/** Receives the events of an archiver, for metrics. */
+export interface ArchiveTelemetry {
+  /** Called when a line was written or a request failed. */
+  line(fact: FactName, outcome: LineOutcome): void;
+  /** Called when every body of the current hour is archived and the days are up to date. */
+  complete(): void;
+  /**
+   * Called when content was withheld because the privacy scan found an identity in it. `file` is the name or path of the
+   * file that lacks this content.
+   */
+  withheld(file: string): void;
+  /** Called with the number of damaged files found in one update of the days. */
+  damaged(files: number): void;
+  /** Called with false while the system refuses writes, and with true once they succeed. */
+  writable(isWritable: boolean): void;
+  /** Called with the numbers of open and closed days in the index. */
+  days(counts: { readonly open: number; readonly closed: number }): void;
+}
+
+/** Telemetry that discards every event. */
+export const noTelemetry: ArchiveTelemetry = {
+  line: () => undefined,
+  complete: () => undefined,
+  withheld: () => undefined,
+  damaged: () => undefined,
+  writable: () => undefined,
+  days: () => undefined,
+};
 
 /** Archives the published bodies once an hour. */
 export interface Archiver {

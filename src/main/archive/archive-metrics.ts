@@ -1,6 +1,6 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
+import type { ArchiveTelemetry } from '../../archive/archiver.ts';
 import { factNames, failureReasons } from '../../archive/days/line.ts';
-import type { ArchiveTelemetry } from '../../archive/telemetry.ts';
 
 /** Registers the metrics of the archive process. Their names and dimensions are bounded and contain no identity. */
 export function archiveMetrics(registry: Registry, clock: () => number = Date.now): ArchiveTelemetry {

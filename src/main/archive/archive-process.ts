@@ -1,12 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Archiver, createArchiver } from '../../archive/archiver.ts';
+import { type Archiver, type ArchiveTelemetry, createArchiver, noTelemetry } from '../../archive/archiver.ts';
 import { factFetcher } from '../../archive/fetch-fact.ts';
 import { openLogWithKeyFile } from '../../archive/log/day-log.ts';
 import { isKeyName } from '../../archive/log/note.ts';
 import { writeLoaders } from '../../archive/tables/loaders.ts';
-import { type ArchiveTelemetry, noTelemetry } from '../../archive/telemetry.ts';
 import { httpSchemes } from '../../input/url.ts';
 import { makeFolder, OperatorError, systemWords } from '../../ops/errors.ts';
 import { createLog, type Log } from '../../ops/log.ts';

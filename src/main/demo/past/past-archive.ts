@@ -1,14 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { resolve } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { type Archiver, type ArchiverOptions, createArchiver } from '../../../archive/archiver.ts';
+import { type Archiver, type ArchiverOptions, createArchiver, noTelemetry } from '../../../archive/archiver.ts';
 import { dayMs, hourMs, isDay } from '../../../archive/days/calendar.ts';
 import { formatIssues, issuesFile } from '../../../archive/days/known-issues.ts';
 import type { FetchedFact } from '../../../archive/fetch-fact.ts';
 import type { ArchiveFiles } from '../../../archive/files/archive-files.ts';
 import type { HoursReading } from '../../../archive/hours/hour-lists.ts';
 import { openLogWithKeyFile } from '../../../archive/log/day-log.ts';
-import { noTelemetry } from '../../../archive/telemetry.ts';
 import { decodeHours } from '../../../artifact/hours/hours.ts';
 import { type LabelsHours, recogniseLabelsHours } from '../../../artifact/hours/labels-hours.ts';
 import { recogniseWeatherHours, type WeatherHours } from '../../../artifact/hours/weather-hours.ts';

@@ -1,25 +1,36 @@
 import { futureToleranceSeconds } from '../contract/limits.ts';
 import type { Memo } from './compute/memo.ts';
-import { addDays } from './days/calendar.ts';
+import { addDays, hourMs, hourOf } from './days/calendar.ts';
+import { type ArchivedLine, type ArchivedResponse, refusalCode } from './days/line.ts';
 import { parseTombstones, pathOf, tombstoneFile } from './days/records.ts';
 import type { ArchiveFiles } from './files/archive-files.ts';
 import type { DayForm, HoursReading, HoursReadings } from './hours/hour-lists.ts';
 import { labelsForm } from './hours/labels-day.ts';
 import { weatherForm } from './hours/weather-day.ts';
-import type { LabelFacts } from './label-facts.ts';
 
 /** Maximum time by which an hours file may be dated ahead of the archiver's clock, in milliseconds. */
 const toleranceMs = futureToleranceSeconds * 1000;
 
 /** Dependencies of `keepHours`. */
-interface HoursUpkeep {
+export interface HoursUpkeep {
   readonly files: ArchiveFiles;
+  /** Cache of the results of earlier calls. */
   readonly memo: Memo;
+  /** Describes an identity found in the values of the archive file `name` without quoting it; null if there is none. */
   readonly findIdentityIn: (name: string, value: object) => string | null;
+  /** Called with the path of each damaged file; its day stays open. */
   readonly onDamage: (path: string) => void;
+  /** Called with the path of each file that is not written because it contains an identity. */
   readonly onIdentity: (path: string, why: string) => void;
+  /** Called with the name of each hours file that is ignored because it is dated in the future. */
   readonly onFuture: (name: string) => void;
 }
+
+/**
+ * State of the label facts in the current hour. `released`: the facts exist, and the operator does not hold them.
+ * `absent`: the observatory has no label instrument. `unknown`: the operator may be holding the facts.
+ */
+type LabelFacts = 'released' | 'held' | 'absent' | 'unknown';
 
 /** Days to which hours are copied, and the current time in milliseconds since 1970. */
 interface OpenDays {
@@ -107,4 +118,51 @@ function keepDay<D extends KeptHours, A>(
   if (why !== null) onIdentity(path, why);
   const formatted = format(why === null ? merged : note(kept, 'withheld', now));
   if (!formatted.equals(before)) files.replace(path, formatted);
+}
+
+/**
+ * Time for which facts must have been unavailable before they are considered absent, in milliseconds: the span of an
+ * hours file.
+ */
+export const labelFactsMs = 72 * hourMs;
+/** Minimum number of refusals within `labelFactsMs` before the facts are considered absent. */
+const absentRefusals = 24;
+
+/** Label hours file, reduced to its `hold` field. */
+type LabelsReading = HoursReading<{ readonly hold?: boolean }>;
+
+/**
+ * Determines the state of the label facts. `lines` are the archived lines of the label overview from the last
+ * `labelFactsMs` milliseconds before `now` (milliseconds since 1970). `labels`, the hours file, is checked too: a hold
+ * may have begun after the overview was archived, and a refusal with `source_unavailable` does not reveal a hold.
+ */
+export function labelFactsAt(labels: LabelsReading | null, lines: readonly ArchivedLine[], now: number): LabelFacts {
+  if (labels?.kind === 'readable' && labels.artifact.hold === true) return 'held';
+  const answer = lines.findLast(isResponse);
+  if (answer && refusalCode(answer) === 'source_held') return 'held';
+  const last = lines.at(-1);
+  if (last?.kind !== 'response' || last.hour !== hourOf(now)) return 'unknown';
+  // If facts are held and stale, the facts API reports the hold. Facts that it reports as stale are therefore not
+  // held.
+  if (last.status === 200 || refusalCode(last) === 'source_stale') return 'released';
+  return isAbsent(labels, lines, now) ? 'absent' : 'unknown';
+}
+
+function isAbsent(labels: LabelsReading | null, lines: readonly ArchivedLine[], now: number): boolean {
+  if (labels !== null && !(labels.kind === 'failure' && labels.reason === 'missing')) return false;
+  const responses = lines.filter(isResponse).filter(({ at }) => Date.parse(at) > now - labelFactsMs);
+  const codes = responses.map(refusalCode);
+  // A proxy's error page has no code and does not show whether the facts exist.
+  const isUnavailable = responses.every(({ status }, at) => status !== 200 && isNeutral(codes[at] ?? null));
+  return isUnavailable && codes.filter((code) => code === unavailable).length >= absentRefusals;
+}
+
+const unavailable = 'source_unavailable';
+
+function isNeutral(code: string | null): boolean {
+  return code === null || code === unavailable;
+}
+
+function isResponse(line: ArchivedLine): line is ArchivedResponse {
+  return line.kind === 'response';
 }

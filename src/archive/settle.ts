@@ -1,5 +1,4 @@
 import { type ComputedFile, computeFiles, type DayInputs, inputFiles, parseInputs } from './compute/inputs.ts';
-import type { Memo } from './compute/memo.ts';
 import { addDays, closesAt, dayMs, dayOf, hourMs, startOf } from './days/calendar.ts';
 import { formatIssues, issuesFile, issuesOf, type KnownIssue, parseIssues } from './days/known-issues.ts';
 import { type ArchivedLine, factNames } from './days/line.ts';
@@ -17,8 +16,7 @@ import {
 } from './days/records.ts';
 import type { ArchiveFiles } from './files/archive-files.ts';
 import type { HoursReadings } from './hours/hour-lists.ts';
-import { keepHours } from './keep-hours.ts';
-import { labelFactsAt, labelFactsMs } from './label-facts.ts';
+import { type HoursUpkeep, keepHours, labelFactsAt, labelFactsMs } from './keep-hours.ts';
 import { type DayLog, formatPublicKey, publicKeyPath } from './log/day-log.ts';
 import { dictionaryFile, formatDictionary, sinceIn } from './tables/dictionary.ts';
 import { editionOf, first as firstEdition } from './tables/editions.ts';
@@ -35,21 +33,10 @@ const maxClosedAtOnce = 3;
 const confirmingHours = 24;
 
 /** Dependencies of `settleDays`. */
-interface Upkeep {
-  readonly files: ArchiveFiles;
+interface Upkeep extends HoursUpkeep {
   readonly log: DayLog;
-  /** Cache of the results of earlier calls. */
-  readonly memo: Memo;
   /** The hours files (hourly counts) of both instruments; null if this archive does not keep them. */
   readonly hours: HoursReadings | null;
-  /** Describes an identity found in the values of the archive file `name` without quoting it; null if there is none. */
-  readonly findIdentityIn: (name: string, value: object) => string | null;
-  /** Called with the path of each damaged file; its day stays open. */
-  readonly onDamage: (path: string) => void;
-  /** Called with the path of each file that is not written because it contains an identity. */
-  readonly onIdentity: (path: string, why: string) => void;
-  /** Called with the name of each hours file that is ignored because it is dated in the future. */
-  readonly onFuture: (name: string) => void;
 }
 
 /**
@@ -240,19 +227,11 @@ function isSame(last: DayRecord, files: readonly ListedFile[], withheld: readonl
   return JSON.stringify([last.files, last.withheld]) === JSON.stringify([files, withheld]);
 }
 
-/** Dependencies of `keepIssues`. */
-interface IssueUpkeep {
-  readonly files: ArchiveFiles;
-  readonly findIdentityIn: (name: string, value: object) => string | null;
-  readonly onDamage: (path: string) => void;
-  readonly onIdentity: (path: string, why: string) => void;
-}
-
 /**
  * Copies the operator's known issues to the open days from `first` to `last` that they concern. An invalid list, or one
  * that contains an identity, changes nothing. A missing list is created without issues.
  */
-function keepIssues(upkeep: IssueUpkeep, first: string, last: string): void {
+function keepIssues(upkeep: Upkeep, first: string, last: string): void {
   const { files, findIdentityIn, onDamage, onIdentity } = upkeep;
   const bytes = files.read(issuesFile);
   if (!bytes) files.replace(issuesFile, formatIssues([]));

@@ -176,9 +176,3 @@ export function refusalCode({ status, text }: { readonly status: number; readonl
     return null;
   }
 }
-
-/** Returns true if the last response for the label overview states that the operator withholds it. */
-export function isHeld(lines: readonly ArchivedLine[]): boolean {
-  const last = lines.findLast((line) => line.kind === 'response');
-  return last?.kind === 'response' && refusalCode(last) === 'source_held';
-}

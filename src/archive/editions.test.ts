@@ -8,10 +8,9 @@ import { simulatedLabelers } from '../../harness/archive/simulated-hours.ts';
 import { at } from '../../harness/archive/tabled-archive.ts';
 import { findIdentityIn } from '../main/archived-identity.ts';
 import { formatDay, parseDay, sha256Of } from './days/records.ts';
-import { rebuildDay } from './rebuild.ts';
 import { tableFiles } from './tables/columns.ts';
 import { current, first as firstEdition, type WrittenEdition } from './tables/editions.ts';
-import { withdrawFile } from './withdraw.ts';
+import { rebuildDay, withdrawFile } from './upkeep.ts';
 
 /** The days that were closed with the first edition of the tables keep their bytes, and newer days have the current one. */
 

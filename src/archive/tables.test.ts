@@ -18,11 +18,11 @@ import { sha256Of } from './days/records.ts';
 import { dayList } from './hours/hour-lists.ts';
 import { labelsForm } from './hours/labels-day.ts';
 import { weatherForm } from './hours/weather-day.ts';
-import { rebuildDay } from './rebuild.ts';
 import { edition, labelsLabelers, postKinds, tables, weatherTotals } from './tables/columns.ts';
 import { formatDictionary, rowSchema } from './tables/dictionary.ts';
 import { dayTables } from './tables/editions.ts';
 import { csvBytes, parquetBytes } from './tables/write-table.ts';
+import { rebuildDay } from './upkeep.ts';
 
 /** The tables and the gap manifest of a closed day state exactly what the instruments observed. */
 

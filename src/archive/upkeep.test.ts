@@ -7,8 +7,7 @@ import { findIdentityIn } from '../main/archived-identity.ts';
 import { hourMs } from './days/calendar.ts';
 import { formatIssues, issuesFile, type KnownIssue, parseIssues } from './days/known-issues.ts';
 import { formatDay, parseDay } from './days/records.ts';
-import { rebuildDay } from './rebuild.ts';
-import { withdrawFile } from './withdraw.ts';
+import { rebuildDay, withdrawFile } from './upkeep.ts';
 
 const [first, second, open] = ['2026-11-20', '2026-11-21', '2026-11-25'];
 const labels = 'labels-overview.jsonl';

@@ -11,7 +11,7 @@ import { parseCsv } from '../../harness/archive/tabled-archive.ts';
 import { computedFiles } from '../../src/archive/compute/inputs.ts';
 import { dayMs, hoursOf } from '../../src/archive/days/calendar.ts';
 import { archivedFacts, factNames } from '../../src/archive/days/line.ts';
-import { rebuildDay } from '../../src/archive/rebuild.ts';
+import { rebuildDay } from '../../src/archive/upkeep.ts';
 
 /**
  * Thirty simulated days with every injected fault: gaps of sources, of the instruments and of the archiver, late

@@ -1,12 +1,13 @@
-import { computeFiles, parseInputs } from '../../src/archive/compute/inputs.ts';
+import { computeFiles, parseInputs } from '../../src/archive/compute/compute-files.ts';
 import { addDays, dayMs, dayOf, hourMs, startOf } from '../../src/archive/days/calendar.ts';
 import { archivedFacts, factNames, formatResponse, lineFileOf } from '../../src/archive/days/line.ts';
 import { formatDay, formatIndex, type ListedDay, pathOf, sha256Of } from '../../src/archive/days/records.ts';
 import { labelsForm } from '../../src/archive/hours/labels-day.ts';
 import { weatherForm } from '../../src/archive/hours/weather-day.ts';
 import { dictionaryFile, formatDictionary } from '../../src/archive/tables/dictionary.ts';
-import { current, type WrittenEdition } from '../../src/archive/tables/editions.ts';
+import { currentEdition } from '../../src/archive/tables/editions.ts';
 import { writeLoaders } from '../../src/archive/tables/loaders.ts';
+import type { Edition } from '../../src/archive/tables/table.ts';
 import { packagedLoader } from '../../src/main/archive/archive-upkeep.ts';
 import { type Content, signDays } from './forge.ts';
 import { publishedFact } from './published-bodies.ts';
@@ -26,7 +27,7 @@ interface ClosedArchive {
   readonly days: number;
   readonly faults?: SimulatedFaults;
   /** Edition of the tables; by default the current one. */
-  readonly edition?: WrittenEdition;
+  readonly edition?: Edition;
   /** Number of characters added to each archived body. */
   readonly padding?: number;
   /** Receives the files one at a time, so that they need not all fit in memory. */
@@ -38,7 +39,7 @@ export function writeClosedArchive({
   before,
   days,
   faults = {},
-  edition = current,
+  edition = currentEdition,
   padding = 0,
   write,
 }: ClosedArchive): string[] {
@@ -69,7 +70,7 @@ export function writeClosedArchive({
   const log: Content = new Map([['index.json', formatIndex({ key: simulatedKey.verifier.text, days: listed })]]);
   signDays(log, listed, simulatedKey);
   for (const [path, own] of log) write(path, own);
-  if (edition === current) {
+  if (edition === currentEdition) {
     write(dictionaryFile, formatDictionary(first));
     writeLoaders({ read: () => null, replace: write }, packagedLoader);
   }

@@ -1,6 +1,6 @@
 import { OperatorError, systemCode, systemWords } from '../ops/errors.ts';
 import type { Log } from '../ops/log.ts';
-import { Memo } from './compute/memo.ts';
+import { Memo } from './compute/compute-files.ts';
 import { addDays, closesAt, dayOf, hourMs, hourOf } from './days/calendar.ts';
 import {
   archivedFacts,

@@ -1,5 +1,5 @@
 import { futureToleranceSeconds } from '../contract/limits.ts';
-import type { Memo } from './compute/memo.ts';
+import type { Memo } from './compute/compute-files.ts';
 import { addDays, hourMs, hourOf } from './days/calendar.ts';
 import { type ArchivedLine, type ArchivedResponse, refusalCode } from './days/line.ts';
 import { parseTombstones, pathOf, tombstoneFile } from './days/records.ts';

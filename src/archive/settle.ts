@@ -1,4 +1,4 @@
-import { type ComputedFile, computeFiles, type DayInputs, inputFiles, parseInputs } from './compute/inputs.ts';
+import { type ComputedFile, computeFiles, type DayInputs, inputFiles, parseInputs } from './compute/compute-files.ts';
 import { addDays, closesAt, dayMs, dayOf, hourMs, startOf } from './days/calendar.ts';
 import { formatIssues, issuesFile, issuesOf, type KnownIssue, parseIssues } from './days/known-issues.ts';
 import { type ArchivedLine, factNames } from './days/line.ts';
@@ -19,7 +19,8 @@ import type { HoursReadings } from './hours/hour-lists.ts';
 import { type HoursUpkeep, keepHours, labelFactsAt, labelFactsMs } from './keep-hours.ts';
 import { type DayLog, formatPublicKey, publicKeyPath } from './log/day-log.ts';
 import { dictionaryFile, formatDictionary, sinceIn } from './tables/dictionary.ts';
-import { editionOf, first as firstEdition } from './tables/editions.ts';
+import { editionOf } from './tables/editions.ts';
+import { firstEdition } from './tables/first-edition.ts';
 
 const newline = 0x0a;
 /**

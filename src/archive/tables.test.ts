@@ -13,15 +13,15 @@ import {
 } from '../../harness/archive/simulated-hours.ts';
 import { at, type ManifestGap, type TabledArchive, tabledArchive } from '../../harness/archive/tabled-archive.ts';
 import { findIdentityIn } from '../main/archived-identity.ts';
+import { csvBytes, parquetBytes } from './compute/compute-files.ts';
 import { dayMs, hourMs, hoursOf, startOf } from './days/calendar.ts';
 import { sha256Of } from './days/records.ts';
 import { dayList } from './hours/hour-lists.ts';
 import { labelsForm } from './hours/labels-day.ts';
 import { weatherForm } from './hours/weather-day.ts';
-import { edition, labelsLabelers, postKinds, tables, weatherTotals } from './tables/columns.ts';
+import { labelsLabelers, postKinds, tables, weatherTotals } from './tables/columns.ts';
 import { formatDictionary, rowSchema } from './tables/dictionary.ts';
-import { dayTables } from './tables/editions.ts';
-import { csvBytes, parquetBytes } from './tables/write-table.ts';
+import { currentEdition } from './tables/editions.ts';
 import { rebuildDay } from './upkeep.ts';
 
 /** The tables and the gap manifest of a closed day state exactly what the instruments observed. */
@@ -227,7 +227,7 @@ describe('the weather of a day with two hosts', () => {
       ...weatherForm.unknown(first),
       series: [series('a.example', false, [0, 1]), series('b.example', true, [1, 2])],
     };
-    const filled = dayTables({ weather: day, labels: labelsForm.unknown(first) }, at(0, 4));
+    const filled = currentEdition.fill({ weather: day, labels: labelsForm.unknown(first) }, at(0, 4));
     const rows = (name: string) => filled.find(({ table }) => table.name === name)?.rows.map((row) => row.slice(1));
     const own = ['b.example', 'jetstream.legacy'];
     expect(rows('weather-totals')).toEqual([
@@ -246,7 +246,7 @@ describe('the weather of a day with two hosts', () => {
 
   it('has a gap with an unknown reason for an hour without a count that no file explains', () => {
     const silent = { ...series('b.example', true, [0, 1]), events: dayList(null) };
-    const filled = dayTables(
+    const filled = currentEdition.fill(
       { weather: { ...weatherForm.unknown(first), series: [silent] }, labels: labelsForm.unknown(first) },
       at(0, 2),
     );
@@ -263,7 +263,7 @@ describe('a Parquet file', () => {
       ['2026-11-20', '2026-11-20T01:00:00Z', 0, 0.5, 'a.example', 'jetstream.legacy'],
     ];
     // If a newer writer changes this digest, closed days can no longer be rebuilt: keep the old writer.
-    expect(sha256Of(parquetBytes(edition, weatherTotals, rows))).toMatchInlineSnapshot(
+    expect(sha256Of(parquetBytes(currentEdition, weatherTotals, rows))).toMatchInlineSnapshot(
       `"54fc0079cc269ed4f09ca13b04380a6baba0c25c0f7b5e9712e59b85a4ad8f8c"`,
     );
   });
@@ -271,7 +271,7 @@ describe('a Parquet file', () => {
 
 describe('a CSV cell', () => {
   it.each(['=1+1', '+1', '-1', '@a', '\t=1'])('that begins like a spreadsheet formula is escaped: %s', (text) => {
-    const bytes = csvBytes(edition, labelsLabelers, [['2026-11-20', text, 1, 1, 0, 0]]);
+    const bytes = csvBytes(currentEdition, labelsLabelers, [['2026-11-20', text, 1, 1, 0, 0]]);
     expect(bytes.toString('utf8').split('\n')[1]).toMatch(/^2026-11-20,"?'/);
   });
 });

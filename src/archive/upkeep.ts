@@ -6,7 +6,7 @@ import {
   type DayInputs,
   inputFiles,
   parseInputs,
-} from './compute/inputs.ts';
+} from './compute/compute-files.ts';
 import { addDays, dayMs, startOf } from './days/calendar.ts';
 import { issuesFile } from './days/known-issues.ts';
 import { archivedFacts, type FactName, factNames, formatFailure, lineFileOf, parseLines } from './days/line.ts';
@@ -30,7 +30,7 @@ import type { ArchiveFiles } from './files/archive-files.ts';
 import type { DayForm } from './hours/hour-lists.ts';
 import { labelsForm } from './hours/labels-day.ts';
 import { weatherForm } from './hours/weather-day.ts';
-import { current, editionOf, isAdded } from './tables/editions.ts';
+import { currentEdition, editionOf, isAdded } from './tables/editions.ts';
 
 /** What the operator does to an archive: withdrawing a file, and rebuilding a day. */
 
@@ -171,7 +171,7 @@ export function rebuildDay(
     .filter(({ name }) => !record.withheld.includes(name))
     .map((one) => rebuildFile(files, record, { ...one, isWithdrawn: withdrawn.has(one.name) }));
   const composed: RebuiltFile = { name: dayFile, result: isComposed(record, computed) ? 'identical' : 'different' };
-  const isWhole = edition === current || record.withheld.length > 0 || withdrawn.size > 0;
+  const isWhole = edition === currentEdition || record.withheld.length > 0 || withdrawn.size > 0;
   const added = isWhole ? [] : computeFiles(day, days, until).filter((one) => !hasName(computed, one.name));
   const clean = added.filter(({ name, value }) => findIdentityIn(name, value) === null);
   return [...results, composed, ...clean.map((one) => addFile(files, day, one))];

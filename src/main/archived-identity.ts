@@ -5,12 +5,12 @@ import {
   labelsGaps,
   labelsLabelers,
   labelsLateLabelers,
+  packageFile,
   weatherCollections,
   weatherOtherHosts,
   weatherPostKinds,
   weatherTotals,
 } from '../archive/tables/columns.ts';
-import { packageFile } from '../archive/tables/package.ts';
 import { describeLeak, findLeak, findLeakExcept, type IdentityPlaces } from '../facts/representation.ts';
 import { scanJson } from '../input/json-budget.ts';
 import { inputLimits } from '../input/limits.ts';

@@ -8,7 +8,7 @@ import { labelers, planted } from '../../harness/archive/month/plan.ts';
 import { comparedDays, runMonth, type SimulatedMonth } from '../../harness/archive/month/run-month.ts';
 import { simulatedCollections } from '../../harness/archive/simulated-hours.ts';
 import { parseCsv } from '../../harness/archive/tabled-archive.ts';
-import { computedFiles } from '../../src/archive/compute/inputs.ts';
+import { computedFiles } from '../../src/archive/compute/compute-files.ts';
 import { dayMs, hoursOf } from '../../src/archive/days/calendar.ts';
 import { archivedFacts, factNames } from '../../src/archive/days/line.ts';
 import { rebuildDay } from '../../src/archive/upkeep.ts';

@@ -16,7 +16,9 @@ import {
 } from '../../harness/archive/tools/first-tools.ts';
 import { startPostgres } from '../../harness/postgres/server.ts';
 import { root } from '../../harness/process/imports.ts';
-import { current, first, type WrittenEdition } from '../../src/archive/tables/editions.ts';
+import { currentEdition } from '../../src/archive/tables/editions.ts';
+import { firstEdition } from '../../src/archive/tables/first-edition.ts';
+import type { Edition } from '../../src/archive/tables/table.ts';
 
 /**
  * The first commands of more than thirty tools on the current tables, in three time zones, and on the tables of older
@@ -37,7 +39,7 @@ const [ofFirst, ofSecond, hoursOfFirst, hours] = [56_430, 41_240, 20, 44];
 let database: Awaited<ReturnType<typeof startPostgres>> | undefined;
 
 /** Writes two days, and each CSV file of both days as one file next to the Parquet files of the first day. */
-function writeTables(name: string, edition: WrittenEdition): void {
+function writeTables(name: string, edition: Edition): void {
   const target = join(folder, name);
   writeClosedArchive({
     ...{ before: at(2, 0), days: 2, faults, edition },
@@ -56,8 +58,8 @@ function writeTables(name: string, edition: WrittenEdition): void {
 }
 
 beforeAll(async () => {
-  writeTables('current', current);
-  writeTables('older', first);
+  writeTables('current', currentEdition);
+  writeTables('older', firstEdition);
   await installPackages();
   database = await startPostgres();
 }, 600_000);

@@ -6,7 +6,7 @@ import { root } from '../../harness/process/imports.ts';
 import { registeredMetrics } from '../../harness/process/metrics.ts';
 import { inputLimitsDocument } from '../../scripts/input-limits-doc.ts';
 import { pageStyles } from '../../src/account/page/pages.tsx';
-import { computedFiles, inputFiles } from '../../src/archive/compute/inputs.ts';
+import { computedFiles, inputFiles } from '../../src/archive/compute/compute-files.ts';
 import { factNames, failureReasons, lineFileOf } from '../../src/archive/days/line.ts';
 import { hoursFailures } from '../../src/archive/hours/hour-lists.ts';
 import { ownReasons, tables } from '../../src/archive/tables/columns.ts';

@@ -1,4 +1,4 @@
-import { computeFiles, parseInputs } from '../../../src/archive/compute/inputs.ts';
+import { computeFiles, parseInputs } from '../../../src/archive/compute/compute-files.ts';
 import { dayMs, startOf } from '../../../src/archive/days/calendar.ts';
 import { formatDay, sha256Of } from '../../../src/archive/days/records.ts';
 import { weatherForm } from '../../../src/archive/hours/weather-day.ts';

@@ -1,11 +1,11 @@
 import { parseTimestamp } from '../../contract/timestamp.ts';
 import { type CollectionName, type GapReason, gapReasons, type Wire } from '../../contract/vocabulary.ts';
-import { addDays, dayMs, hourMs, hoursOf, startOf } from '../days/calendar.ts';
+import { addDays, dayMs, hourMs, hoursOf, instantOf, startOf } from '../days/calendar.ts';
 import type { KnownIssue } from '../days/known-issues.ts';
 import { type ArchivedLine, type ArchivedResponse, type FactName, factNames, refusalCode } from '../days/line.ts';
-import type { DayHours } from '../hours/day-hours.ts';
 import type { LabelsDay } from '../hours/labels-day.ts';
 import type { WeatherDay } from '../hours/weather-day.ts';
+import type { DayHours } from '../tables/table.ts';
 
 /** Name of the gap manifest in the directory of a day. */
 export const gapsFile = 'gaps.json';
@@ -46,11 +46,7 @@ export function gapManifest({ day, days, until, issues, hours }: GapInputs): Gap
   gaps.push(...labelGaps(day, days.slice(0, 1 + laterDays)), ...hourGaps(hours, end));
   // The hours file states when the weather was not observed; the published weather window states only for how long.
   if (hours.weather.series.length === 0) gaps.push(...weatherGaps(day, days));
-  return { schema: gapsSchema, day, through: instant(end), gaps, known_issues: issues };
-}
-
-function instant(at: number): string {
-  return `${new Date(at).toISOString().slice(0, 19)}Z`;
+  return { schema: gapsSchema, day, through: instantOf(end), gaps, known_issues: issues };
 }
 
 function missingHours(day: string, fact: FactName, lines: readonly ArchivedLine[], until: number): ArchiveGap[] {
@@ -60,7 +56,7 @@ function missingHours(day: string, fact: FactName, lines: readonly ArchivedLine[
     const cause = causeOf(byHour.get(hour));
     if (cause === null) continue;
     const last = gaps.at(-1);
-    const end = instant(Date.parse(hour) + hourMs);
+    const end = instantOf(Date.parse(hour) + hourMs);
     if (last?.end === hour && last.reason === cause.reason && last.source === cause.source) {
       gaps[gaps.length - 1] = { ...last, end };
     } else {
@@ -245,7 +241,7 @@ function unknownHours(fact: KeptName, hours: readonly string[], { failures, thro
     const hourEnd = Date.parse(hour) + hourMs;
     const through = throughOf(place);
     if (through !== null && Date.parse(through) >= hourEnd) continue;
-    const [start, end] = [instant(Date.parse(through ?? hour)), instant(hourEnd)];
+    const [start, end] = [instantOf(Date.parse(through ?? hour)), instantOf(hourEnd)];
     const reason = through === null ? (failures[place] ?? 'not_archived') : 'incomplete';
     const last = gaps.at(-1);
     if (last?.end === start && last.reason === reason) gaps[gaps.length - 1] = { ...last, end };

@@ -9,7 +9,12 @@ export const closeAfterMs = 48 * hourMs;
 
 /** Returns the hour that contains the time `at` (milliseconds since 1970). */
 export function hourOf(at: number): string {
-  return `${new Date(Math.floor(at / hourMs) * hourMs).toISOString().slice(0, 19)}Z`;
+  return instantOf(Math.floor(at / hourMs) * hourMs);
+}
+
+/** Returns the time `at` (milliseconds since 1970) without its fraction of a second, such as `2026-11-20T13:00:05Z`. */
+export function instantOf(at: number): string {
+  return `${new Date(at).toISOString().slice(0, 19)}Z`;
 }
 
 /** Returns the day that contains the time `at` (milliseconds since 1970). */

@@ -6,7 +6,7 @@ import { beforeAll, expect, it, onTestFinished } from 'vitest';
 import { writeClosedArchive } from '../../../harness/archive/closed-archive.ts';
 import { simulateArchive } from '../../../harness/archive/simulated-archive.ts';
 import { formatTombstones, type Tombstone } from '../days/records.ts';
-import { first } from '../tables/editions.ts';
+import { firstEdition } from '../tables/first-edition.ts';
 import { servableArchive } from './servable.ts';
 
 const closedDay = 'days/2026-11-20';
@@ -70,7 +70,7 @@ it('a file in the directory of a closed day is not served if the record of the d
 it('a table that was added to a day of the first edition is served until it is withdrawn', async () => {
   const older = new Map<string, Buffer>();
   const before = Date.parse('2026-11-21T00:00:00Z');
-  writeClosedArchive({ before, days: 1, edition: first, write: (path, bytes) => void older.set(path, bytes) });
+  writeClosedArchive({ before, days: 1, edition: firstEdition, write: (path, bytes) => void older.set(path, bytes) });
   const { write, caching } = directory(older);
   const path = `${closedDay}/labels-totals.csv`;
   write(path, Buffer.from('day,hour\n'));

@@ -6,7 +6,6 @@ import { systemCode } from '../../ops/errors.ts';
 import { issuesFile, type KnownIssue, parseIssues } from '../days/known-issues.ts';
 import { indexFile, type ListedDay, parseIndex, parseTombstones, pathOf, tombstoneFile } from '../days/records.ts';
 import { labelsLate, labelsRates, labelsTotals, weatherTotals } from '../tables/columns.ts';
-import { firstNames } from '../tables/first-edition.ts';
 
 /** Summary of one archived day. */
 interface SummarisedDay {
@@ -57,7 +56,7 @@ const csvOf = {
   ...{ late: `${labelsLate.name}.csv`, rates: `${labelsRates.name}.csv` },
 };
 /** The tables that older days have in place of these. */
-const firstCsv = { weather: `${firstNames.weather}.csv`, labels: `${firstNames.labels}.csv` };
+const firstCsv = { weather: 'weather-by-hour.csv', labels: 'labels-by-hour.csv' };
 
 /**
  * Creates the summary of an archive. A day is read again only if its record or its tombstones have changed: a withdrawal

@@ -7,7 +7,7 @@ import {
 } from '../../contract/vocabulary.ts';
 import { hoursFailures } from '../hours/hour-lists.ts';
 import { sourceStates } from '../hours/labels-day.ts';
-import { acceptanceClock, type Column, column, type Edition, filesOf, streamClock, type Table } from './table.ts';
+import { acceptanceClock, type Column, column, streamClock, type Table } from './table.ts';
 
 /**
  * The tables of a day. A row exists only for what was observed, so that no tool can take an unobserved hour for zero;
@@ -234,17 +234,10 @@ export const labelsGaps: Table = {
   parent: null,
 };
 
-/** The current edition of the tables. */
-export const edition: Edition = {
-  schema: 'almanac.archive.tables/v2',
-  tables: [
-    ...[weatherTotals, weatherCollections, weatherPostKinds, weatherOtherHosts, weatherGaps],
-    ...[labelsTotals, labelsLabelers, labelsRates, labelsLate, labelsLateLabelers, labelsSources, labelsGaps],
-  ],
-  lineEnd: '\n',
-};
-
+/** Name of the file that describes the CSV tables of a day in a form that many tools read. */
+export const packageFile = 'datapackage.json';
 /** All daily tables. */
-export const { tables } = edition;
-/** Names of the files of all tables. */
-export const tableFiles: readonly string[] = filesOf(tables);
+export const tables: readonly Table[] = [
+  ...[weatherTotals, weatherCollections, weatherPostKinds, weatherOtherHosts, weatherGaps],
+  ...[labelsTotals, labelsLabelers, labelsRates, labelsLate, labelsLateLabelers, labelsSources, labelsGaps],
+];

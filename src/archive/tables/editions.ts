@@ -1,11 +1,9 @@
 import type { CollectionName } from '../../contract/vocabulary.ts';
-import { hourMs, hoursOf } from '../days/calendar.ts';
+import { hourMs, hoursOf, instantOf } from '../days/calendar.ts';
 import type { DayRecord } from '../days/records.ts';
-import type { DayHours } from '../hours/day-hours.ts';
 import type { LabelsDay } from '../hours/labels-day.ts';
 import type { DaySeries, HourCounts, WeatherDay } from '../hours/weather-day.ts';
 import {
-  edition,
   labelsGaps,
   labelsLabelers,
   labelsLate,
@@ -14,8 +12,10 @@ import {
   labelsSources,
   labelsTotals,
   type ownReasons,
+  packageFile,
   postKinds,
   separateCollections,
+  tables,
   weatherCollections,
   weatherGaps,
   weatherOtherHosts,
@@ -23,37 +23,30 @@ import {
   weatherTotals,
   wholeScope,
 } from './columns.ts';
-import { firstEdition, firstTables } from './first-edition.ts';
-import { packageFile } from './package.ts';
-import { type Edition, type FilledTable, filesOf, type Row } from './table.ts';
-
-/** An edition of the tables, and how its rows are computed. */
-export interface WrittenEdition extends Edition {
-  /** Names of the files of the edition. */
-  readonly files: readonly string[];
-  /** Computes the tables with the hours that are over at `until` (milliseconds since 1970). */
-  readonly fill: (hours: DayHours, until: number) => FilledTable[];
-}
+import { firstEdition } from './first-edition.ts';
+import { type DayHours, type Edition, type FilledTable, filesOf, type Row, secondsOf, sumOf } from './table.ts';
 
 /** The edition of all days that are open, or were closed since it exists. */
-export const current: WrittenEdition = { ...edition, files: filesOf(edition.tables), fill: dayTables };
-/** The edition of the days that were closed before. */
-export const first: WrittenEdition = { ...firstEdition, files: filesOf(firstEdition.tables), fill: firstTables };
+export const currentEdition: Edition = {
+  schema: 'almanac.archive.tables/v2',
+  tables,
+  lineEnd: '\n',
+  files: [packageFile, ...filesOf(tables)],
+  fill: dayTables,
+};
 
 /** Returns the edition of the tables that the record of a day lists or states as withheld. */
-export function editionOf({ files, withheld }: DayRecord): WrittenEdition {
+export function editionOf({ files, withheld }: DayRecord): Edition {
   const names = [...files.map(({ name }) => name), ...withheld];
-  return names.some((name) => first.files.includes(name)) ? first : current;
+  return names.some((name) => firstEdition.files.includes(name)) ? firstEdition : currentEdition;
 }
 
 /** Returns true for a file of the current edition that `archive rebuild` may have added to a day of the first one. */
 export function isAdded(record: DayRecord, name: string): boolean {
-  const isCurrent = name === packageFile || current.files.includes(name);
-  return record.state === 'closed' && isCurrent && editionOf(record) === first;
+  return record.state === 'closed' && currentEdition.files.includes(name) && editionOf(record) === firstEdition;
 }
 
-/** Computes the tables of a day. They contain the hours that are over at `until` (milliseconds since 1970). */
-export function dayTables({ weather, labels }: DayHours, until: number): FilledTable[] {
+function dayTables({ weather, labels }: DayHours, until: number): FilledTable[] {
   const hours = hoursOf(weather.day, until);
   const series = publishedSeries(weather);
   const others = weather.series.filter((one) => one !== series);
@@ -163,17 +156,6 @@ function labelerRows({ day, labelers }: LabelsDay, hours: number): Row[] {
     const seconds = observed_seconds.slice(0, hours);
     return [[day, labeler_did, ...counts, secondsOf(seconds), seconds.filter((one) => one > 0).length]];
   });
-}
-
-/** Returns a sum rounded to microseconds: adding decimal fractions produces digits that no fact states. */
-function secondsOf(values: readonly number[]): number {
-  return Math.round((sumOf(values) ?? 0) * 1e6) / 1e6;
-}
-
-/** Returns the sum of the known values; null if all are unknown. */
-function sumOf(values: readonly (number | null)[]): number | null {
-  const known = values.filter((value) => value !== null);
-  return known.length === 0 ? null : known.reduce((total, value) => total + value, 0);
 }
 
 function dayOf(hour: string): string {
@@ -338,10 +320,6 @@ function rowsOf({ day }: Hours, scope: string, gaps: readonly Gap[]): Row[] {
   return gaps.map(({ start, end, reason }) => {
     const second = 1_000;
     const [from, to] = [Math.floor(start / second) * second, Math.ceil(end / second) * second];
-    return [day, scope, reason, instant(from), (end - start) / second, instant(to)];
+    return [day, scope, reason, instantOf(from), (end - start) / second, instantOf(to)];
   });
-}
-
-function instant(at: number): string {
-  return `${new Date(at).toISOString().slice(0, 19)}Z`;
 }

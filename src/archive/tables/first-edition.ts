@@ -1,9 +1,20 @@
 import { collectionNames, wires } from '../../contract/vocabulary.ts';
 import { hoursOf } from '../days/calendar.ts';
-import type { DayHours } from '../hours/day-hours.ts';
 import { type LabelsDay, sourceStates } from '../hours/labels-day.ts';
 import type { DaySeries, HourCounts, WeatherDay } from '../hours/weather-day.ts';
-import { acceptanceClock, column, type Edition, type FilledTable, type Row, streamClock, type Table } from './table.ts';
+import {
+  acceptanceClock,
+  column,
+  type DayHours,
+  type Edition,
+  type FilledTable,
+  filesOf,
+  type Row,
+  secondsOf,
+  streamClock,
+  sumOf,
+  type Table,
+} from './table.ts';
 
 /**
  * The tables of days that were closed before the second edition. Their bytes are covered by the log, so they must not
@@ -99,21 +110,16 @@ const labelsByLabeler: Table = {
   ],
 };
 
-/** Names of the tables with the sums of a day. */
-export const firstNames = { weather: weatherByHour.name, labels: labelsByHour.name };
-
 /** The first edition of the tables. */
 export const firstEdition: Edition = {
   schema: 'almanac.archive.tables/v1',
   tables: [weatherByHour, labelsByHour, labelsByLabeler],
   lineEnd: '\r\n',
+  files: filesOf([weatherByHour, labelsByHour, labelsByLabeler]),
+  fill: firstTables,
 };
 
-/**
- * Computes the tables of a day in the first edition. They contain the hours that are over at `until` (milliseconds since
- * 1970).
- */
-export function firstTables({ weather: sky, labels: own }: DayHours, until: number): FilledTable[] {
+function firstTables({ weather: sky, labels: own }: DayHours, until: number): FilledTable[] {
   const hours = hoursOf(sky.day, until);
   return [
     { table: weatherByHour, rows: weatherRows(sky, hours) },
@@ -161,13 +167,6 @@ function labelerRows({ day, labelers }: LabelsDay, hours: number): Row[] {
     labeler_did,
     sumOf(applications.slice(0, hours)),
     sumOf(removals.slice(0, hours)),
-    // Round to microseconds: adding decimal fractions produces digits that no fact states.
-    Math.round((sumOf(observed_seconds.slice(0, hours)) ?? 0) * 1e6) / 1e6,
+    secondsOf(observed_seconds.slice(0, hours)),
   ]);
-}
-
-/** Returns the sum of the known values; null if all are unknown. */
-function sumOf(values: readonly (number | null)[]): number | null {
-  const known = values.filter((value) => value !== null);
-  return known.length === 0 ? null : known.reduce((total, value) => total + value, 0);
 }

@@ -1,3 +1,6 @@
+import type { LabelsDay } from '../hours/labels-day.ts';
+import type { WeatherDay } from '../hours/weather-day.ts';
+
 /**
  * Kind of a column's cells. Days, hours and instants are text in CSV; in Parquet, days are dates, and hours and
  * instants are timestamps.
@@ -40,13 +43,23 @@ export interface FilledTable {
   readonly rows: readonly Row[];
 }
 
-/** A set of tables that are written together. The bytes of the tables of an edition never change. */
+/** Hourly weather and labels of one day, from which its tables are computed. */
+export interface DayHours {
+  readonly weather: WeatherDay;
+  readonly labels: LabelsDay;
+}
+
+/** A set of tables that are written together. The bytes of the files of an edition never change. */
 export interface Edition {
   /** Schema of the tables, which their Parquet files name. */
   readonly schema: string;
   readonly tables: readonly Table[];
   /** Line end of the CSV files. */
   readonly lineEnd: '\n' | '\r\n';
+  /** Names of the files of the edition. */
+  readonly files: readonly string[];
+  /** Computes the tables with the hours that are over at `until` (milliseconds since 1970). */
+  readonly fill: (hours: DayHours, until: number) => FilledTable[];
 }
 
 /** Clock of the weather. */
@@ -65,4 +78,15 @@ export function column(name: string, kind: CellKind, description: string, more: 
 /** Returns the names of the files of tables. */
 export function filesOf(tables: readonly Table[]): string[] {
   return tables.flatMap(({ name }) => tableFormats.map((format) => `${name}.${format}`));
+}
+
+/** Returns the sum of the known values; null if all are unknown. */
+export function sumOf(values: readonly (number | null)[]): number | null {
+  const known = values.filter((value) => value !== null);
+  return known.length === 0 ? null : known.reduce((total, value) => total + value, 0);
+}
+
+/** Returns a sum rounded to microseconds: adding decimal fractions produces digits that no fact states. */
+export function secondsOf(values: readonly number[]): number {
+  return Math.round((sumOf(values) ?? 0) * 1e6) / 1e6;
 }

@@ -1,4 +1,3 @@
-import { gapsFile } from '../compute/gaps.ts';
 import {
   computedFiles,
   computeFiles,
@@ -6,7 +5,8 @@ import {
   firstComputedFiles,
   inputFiles,
   parseInputs,
-} from '../compute/inputs.ts';
+} from '../compute/compute-files.ts';
+import { gapsFile } from '../compute/gaps.ts';
 import { addDays, dayMs, startOf } from '../days/calendar.ts';
 import {
   type DayRecord,
@@ -20,7 +20,8 @@ import {
   type Tombstone,
   tombstoneFile,
 } from '../days/records.ts';
-import { current, editionOf, first } from '../tables/editions.ts';
+import { currentEdition, editionOf } from '../tables/editions.ts';
+import { firstEdition } from '../tables/first-edition.ts';
 import type { ArchiveReader } from './archive-reader.ts';
 import type { Finding } from './finding.ts';
 
@@ -129,7 +130,7 @@ export class DayVerifier {
   async #verifyUnlisted(record: DayRecord): Promise<void> {
     const { day, files } = record;
     const listed = new Set(files.map(({ name }) => name));
-    const added = editionOf(record) === first ? computedFiles : [];
+    const added = editionOf(record) === firstEdition ? computedFiles : [];
     const names = new Set([...inputFiles, ...computedFiles, ...firstComputedFiles].filter((one) => !listed.has(one)));
     for (const name of [...names].filter((one) => one !== gapsFile && !added.includes(one))) {
       const path = pathOf(day, name);
@@ -151,7 +152,7 @@ export class DayVerifier {
     const edition = editionOf(record);
     const until = startOf(day) + dayMs;
     const computed = computeFiles(day, intact, until, { edition });
-    const added = edition === current ? [] : computeFiles(day, intact, until);
+    const added = edition === currentEdition ? [] : computeFiles(day, intact, until);
     const known = new Set(computed.map(({ name }) => name));
     for (const { name, bytes } of [...computed, ...added.filter((one) => !known.has(one.name))]) {
       if (withheld.includes(name)) continue;

@@ -32,7 +32,7 @@ import { labelsForm } from './hours/labels-day.ts';
 import { weatherForm } from './hours/weather-day.ts';
 import { currentEdition, editionOf, isAdded } from './tables/editions.ts';
 
-/** What the operator does to an archive: withdrawing a file, and rebuilding a day. */
+// The two changes that an operator may make to an archive: withdrawing a file, and rebuilding a day.
 
 /** A request to withdraw one file. */
 interface Withdrawal {

@@ -119,7 +119,7 @@ export function notedFailures(
 }
 
 /**
- * How the archive keeps the hours of one instrument: `Day` are the hours of one day in the archive, and `Artifact` is the
+ * Operations on the archived hours of one instrument: `Day` are the hours of one day in the archive, and `Artifact` is the
  * hours file of the instrument.
  */
 export interface DayForm<Day, Artifact> {

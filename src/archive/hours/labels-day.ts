@@ -158,7 +158,7 @@ export interface LabelsDay {
   readonly omitted: number;
 }
 
-/** How the archive keeps the hourly labels of a day. */
+/** Operations on the archived label hours. */
 export const labelsForm: DayForm<LabelsDay, LabelsHours> = {
   name: 'labels-hours.json',
   unknown: unknownLabels,

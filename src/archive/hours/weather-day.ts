@@ -122,7 +122,7 @@ interface WrittenCounts {
   readonly observed_seconds: Packed<number>;
 }
 
-/** How the archive keeps the hourly weather of a day. */
+/** Operations on the archived weather hours. */
 export const weatherForm: DayForm<WeatherDay, WeatherHours> = {
   name: 'weather-hours.json',
   unknown: unknownWeather,

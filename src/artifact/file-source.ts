@@ -13,7 +13,7 @@ import {
 } from './reading.ts';
 
 /** Options for a file source. */
-export interface FileSourceOptions<A> {
+interface FileSourceOptions<A> {
   readonly path: string;
   readonly recognise: Recogniser<A>;
   /** Maximum size of the file, in bytes; a larger file is unreadable. */
@@ -126,7 +126,8 @@ function readBounded(descriptor: number, maxBytes: number): Buffer | null {
   }
 }
 
-function stampOf(stats: Stats): string {
+/** Returns a text that changes whenever a file changes. */
+export function stampOf(stats: Stats): string {
   return `${stats.dev} ${stats.ino} ${stats.size} ${stats.mtimeMs} ${stats.ctimeMs}`;
 }
 
@@ -142,7 +143,8 @@ function missing(): Missing {
   return { kind: 'missing', why: 'the file does not exist' };
 }
 
-function failure(error: unknown): Missing | Unreadable {
+/** Describes the system's error for a file that could not be read. */
+export function failure(error: unknown): Missing | Unreadable {
   const code = systemCode(error);
   if (code === 'ENOENT' || code === 'ENOTDIR') return missing();
   return { kind: 'unreadable', why: `the artifact cannot be read: ${systemWords(error)}` };

@@ -47,11 +47,10 @@ export type ArtifactResponse =
  * waits for the URL: the source returns the last reading, with its age.
  */
 export function urlSource<A>(options: UrlSourceOptions<A>): ArtifactSource<A> {
-  const source = new UrlSource(options);
-  return { read: () => source.read(), start: () => source.start(), stop: () => source.stop() };
+  return new UrlSource(options);
 }
 
-class UrlSource<A> {
+class UrlSource<A> implements ArtifactSource<A> {
   readonly #options: UrlSourceOptions<A>;
   readonly #stopping = new AbortController();
   #reading: Reading<A> = { kind: 'unreadable', why: 'the server has not responded yet' };

@@ -1,6 +1,7 @@
 import { constants } from 'node:fs';
 import { type FileHandle, open, readFile, realpath } from 'node:fs/promises';
 import { join, sep } from 'node:path';
+import { stampOf } from '../../artifact/file-source.ts';
 import { inputLimits } from '../../input/limits.ts';
 import { systemCode } from '../../ops/errors.ts';
 import { isDay } from '../days/calendar.ts';
@@ -132,8 +133,7 @@ async function openInside(root: string, path: string, caching: FileCaching): Pro
       await handle.close();
       return null;
     }
-    const stamp = `${stats.dev} ${stats.ino} ${stats.size} ${stats.mtimeMs} ${stats.ctimeMs}`;
-    return { handle, bytes: stats.size, modifiedAt: stats.mtimeMs, stamp, caching };
+    return { handle, bytes: stats.size, modifiedAt: stats.mtimeMs, stamp: stampOf(stats), caching };
   } catch (error) {
     await handle.close();
     throw error;

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import { constants, type Stats } from 'node:fs';
+import { constants } from 'node:fs';
 import { type FileHandle, open, stat } from 'node:fs/promises';
-import { systemCode, systemWords } from '../../ops/errors.ts';
+import { failure, stampOf } from '../file-source.ts';
 import { type LabelerLine, type LabelersHeader, maxDefinitionsBytes, maxLabelersBytes } from '../labelers.ts';
 import type { Missing, Unreadable } from '../reading.ts';
 import { type ArtifactResponse, createPoller, type Poller, requestArtifact } from '../url-source.ts';
@@ -67,11 +67,10 @@ export interface LabelersSource<P> {
 
 /** Creates the source of the labelers artifact. */
 export function labelersSource<P>(options: LabelersSourceOptions<P>): LabelersSource<P> {
-  const poller = new LabelersPoller(options);
-  return { read: () => poller.read(), start: () => poller.start(), stop: () => poller.stop() };
+  return new LabelersPoller(options);
 }
 
-class LabelersPoller<P> {
+class LabelersPoller<P> implements LabelersSource<P> {
   readonly #options: LabelersSourceOptions<P>;
   readonly #stopping = new AbortController();
   readonly #decode = labelerDecoder();
@@ -190,7 +189,7 @@ export function labelerFiles(paths: { readonly labelers: string; readonly defini
       return { kind: 'bytes', bytes, digest: hash.digest('hex'), modifiedAt };
     } catch (error) {
       seen = '';
-      return failure(error);
+      return error instanceof ReadFault ? { kind: 'unreadable', why: error.message } : failure(error);
     }
   };
 }
@@ -198,10 +197,6 @@ export function labelerFiles(paths: { readonly labelers: string; readonly defini
 async function stampsOf(paths: { readonly labelers: string; readonly definitions: string }): Promise<string> {
   const stats = await Promise.all([stat(paths.labelers), stat(paths.definitions)]);
   return stats.map(stampOf).join(' ');
-}
-
-function stampOf(stats: Stats): string {
-  return `${stats.dev} ${stats.ino} ${stats.size} ${stats.mtimeMs} ${stats.ctimeMs}`;
 }
 
 class ReadFault extends Error {}
@@ -225,13 +220,6 @@ async function readPieces(path: string, maxBytes: number, update: (piece: Buffer
   } finally {
     await file.close();
   }
-}
-
-function failure(error: unknown): Missing | Unreadable {
-  const code = systemCode(error);
-  if (code === 'ENOENT' || code === 'ENOTDIR') return { kind: 'missing', why: 'the file does not exist' };
-  const why = error instanceof ReadFault ? error.message : `the artifact cannot be read: ${systemWords(error)}`;
-  return { kind: 'unreadable', why };
 }
 
 /** Options for a labelers artifact at two URLs; all times in milliseconds. */

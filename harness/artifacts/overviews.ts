@@ -1,11 +1,13 @@
-import type { LegacyOverview, RecentOverview } from '../../src/artifact/overview.ts';
 import {
   type LabelArtifact,
+  type LegacyOverview,
+  type RecentOverview,
   recogniseLabels,
   recogniseWeather,
   type WeatherArtifact,
+  type WeatherSummary,
+  type WeatherwatchSummary,
 } from '../../src/artifact/recognise.ts';
-import type { WeatherSummary, WeatherwatchSummary } from '../../src/artifact/weather-summary.ts';
 import { fixture, type JsonObject } from './fixtures.ts';
 
 /** Typed artifacts: fixtures that are parsed with the recognisers and optionally changed. */

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { RecentOverview } from '../../src/artifact/overview.ts';
+import type { RecentOverview } from '../../src/artifact/recognise.ts';
 import { type Micros, parseTimestamp } from '../../src/contract/timestamp.ts';
 import type { LabelsOptions, LabelsSettings } from '../../src/labels/assembly/options.ts';
 import { createLabels } from '../../src/labels/labels.ts';

@@ -1,5 +1,5 @@
 import { type Dice, dice } from '../../sim/random.ts';
-import type { RecentOverview } from '../../src/artifact/overview.ts';
+import type { RecentOverview } from '../../src/artifact/recognise.ts';
 import type { Micros } from '../../src/contract/timestamp.ts';
 import { admissionLimits } from '../../src/labels/ingest/admission.ts';
 import { windowOf } from '../../src/labels/publish/coverage.ts';

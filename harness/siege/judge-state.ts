@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Sim } from '../../sim/index.ts';
-import type { RecentOverview } from '../../src/artifact/overview.ts';
+import type { RecentOverview } from '../../src/artifact/recognise.ts';
 import { parseTimestamp } from '../../src/contract/timestamp.ts';
 import { sourceStates } from '../../src/labels/state/reading-state.ts';
 import type { StoredGap, StoreReader } from '../../src/store/port.ts';

@@ -5,7 +5,7 @@ import { manualClock } from '../../sim/clock.ts';
 import type { Wire } from '../../sim/events/wire.ts';
 import { createSim, type Sim } from '../../sim/index.ts';
 import { sequence } from '../../sim/random.ts';
-import type { WeatherSummary } from '../../src/artifact/weather-summary.ts';
+import type { WeatherSummary } from '../../src/artifact/recognise.ts';
 import { type CollectionName, collectionNames } from '../../src/contract/vocabulary.ts';
 import { type Log, silentLog } from '../../src/ops/log.ts';
 import { type hostPlaces, noTelemetry } from '../../src/weather/stream/telemetry.ts';

@@ -9,7 +9,7 @@ import {
   type WeatherHourSeries,
   type WeatherHours,
 } from '../../src/artifact/hours/weather-hours.ts';
-import { checkWeatherSummary, type WeatherSummary } from '../../src/artifact/weather-summary.ts';
+import { checkWeatherSummary, type WeatherSummary } from '../../src/artifact/recognise.ts';
 import { artifactNames } from '../../src/artifact/write.ts';
 import { metricNames } from '../../src/weather/classify/metric-names.ts';
 import { createSeriesReader } from '../../src/weather/hosts/publication.ts';

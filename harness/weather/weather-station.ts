@@ -5,7 +5,7 @@ import { expect } from 'vitest';
 import { scaledClock } from '../../sim/clock.ts';
 import type { Wire } from '../../sim/events/wire.ts';
 import { createSim, type Sim, type SimOptions } from '../../sim/index.ts';
-import type { WeatherSummary } from '../../src/artifact/weather-summary.ts';
+import type { WeatherSummary } from '../../src/artifact/recognise.ts';
 import type { Log, LogFields } from '../../src/ops/log.ts';
 import { metricNames } from '../../src/weather/classify/metric-names.ts';
 import { noTelemetry, type WeatherTelemetry } from '../../src/weather/stream/telemetry.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { aLegacyOverview, aRecentOverview } from '../../harness/artifacts/overviews.ts';
-import type { LegacyOverview, RecentOverview } from '../artifact/overview.ts';
+import type { LegacyOverview, RecentOverview } from '../artifact/recognise.ts';
 import { formatTimestamp } from '../contract/timestamp.ts';
 import { judgeLabels, labelEvidence } from './judge.ts';
 

@@ -1,4 +1,4 @@
-import type { LegacyOverview, RecentOverview } from '../artifact/overview.ts';
+import type { LegacyOverview, RecentOverview } from '../artifact/recognise.ts';
 import type { LabelProvenance } from '../contract/envelope.ts';
 import type { Coverage, CoverageSources, Gap, LegacyLabelFacts, RecentLabelFacts } from '../contract/labels.ts';
 import { maxGaps } from '../contract/limits.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { fixture, type JsonObject } from '../../harness/artifacts/fixtures.ts';
 import { aLegacyOverview } from '../../harness/artifacts/overviews.ts';
-import type { LegacyOverview } from '../artifact/overview.ts';
+import type { LegacyOverview } from '../artifact/recognise.ts';
 import { calmRemoved, legacyLabelProvenance, projectLegacyLabels } from './project-labels.ts';
 
 it('the legacy projection publishes only the fields that the contract names', () => {

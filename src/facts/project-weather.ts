@@ -1,5 +1,4 @@
-import type { WeatherArtifact } from '../artifact/recognise.ts';
-import type { CollectionSummary, WeatherSummary, WeatherwatchSummary } from '../artifact/weather-summary.ts';
+import type { CollectionSummary, WeatherArtifact, WeatherSummary, WeatherwatchSummary } from '../artifact/recognise.ts';
 import type { WeatherFreshness, WeatherProvenance } from '../contract/envelope.ts';
 import { formatTimestamp, usableTimestamp } from '../contract/timestamp.ts';
 import { type CollectionName, collectionNames } from '../contract/vocabulary.ts';

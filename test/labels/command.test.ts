@@ -17,7 +17,7 @@ import { type SimulationClock, simulationClock } from '../../harness/process/clo
 import { type Server, startServer } from '../../harness/process/program.ts';
 import { until } from '../../harness/process/until.ts';
 import { createSim, type Sim } from '../../sim/index.ts';
-import type { RecentOverview } from '../../src/artifact/overview.ts';
+import type { RecentOverview } from '../../src/artifact/recognise.ts';
 import { openSqliteReader } from '../../src/store/sqlite/read/reader.ts';
 import { micros } from '../../src/store/time.ts';
 

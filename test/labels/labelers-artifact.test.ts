@@ -15,7 +15,7 @@ import {
   type LabelerLine,
   type LabelersHeader,
 } from '../../src/artifact/labelers.ts';
-import type { RecentOverview } from '../../src/artifact/overview.ts';
+import type { RecentOverview } from '../../src/artifact/recognise.ts';
 import type { Check } from '../../src/artifact/schema.ts';
 
 const stage = labelStage();

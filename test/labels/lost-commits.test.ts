@@ -12,7 +12,7 @@ import { hasPostgres, type PostgresServer, startPostgres, startStandby } from '.
 import { startProgramInTest } from '../../harness/process/program-in-test.ts';
 import { until } from '../../harness/process/until.ts';
 import { createSim, type Sim, type SimAddresses } from '../../sim/index.ts';
-import type { RecentOverview } from '../../src/artifact/overview.ts';
+import type { RecentOverview } from '../../src/artifact/recognise.ts';
 import type { ExportCreated } from '../../src/contract/account.ts';
 import { parseTimestamp } from '../../src/contract/timestamp.ts';
 import { openStoreReader } from '../../src/store/open.ts';

@@ -12,7 +12,7 @@ import { simulationClock } from '../../harness/process/clock-setting.ts';
 import { runProgram, startProgramInTest } from '../../harness/process/program-in-test.ts';
 import { until } from '../../harness/process/until.ts';
 import { createSim, type Sim, type SimAddresses } from '../../sim/index.ts';
-import type { WeatherSummary } from '../../src/artifact/weather-summary.ts';
+import type { WeatherSummary } from '../../src/artifact/recognise.ts';
 import { artifactNames } from '../../src/artifact/write.ts';
 import { stateMigrations } from '../../src/store/sqlite/schema/state-schema.ts';
 import { openSqliteWriter } from '../../src/store/sqlite/write/writer.ts';

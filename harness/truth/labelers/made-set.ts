@@ -1,6 +1,6 @@
 import type { Sim } from '../../../sim/index.ts';
 import { type LabelerLine, maxLabelerGaps } from '../../../src/artifact/labelers.ts';
-import type { RecentOverview } from '../../../src/artifact/overview.ts';
+import type { RecentOverview } from '../../../src/artifact/recognise.ts';
 import { formatMicros, formatTimestamp, type Micros } from '../../../src/contract/timestamp.ts';
 import { day, dayName, dayOf, dayStart, type Interval, micros, second } from '../../../src/store/time.ts';
 import { type Course, shareRange } from './course.ts';

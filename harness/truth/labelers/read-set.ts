@@ -16,7 +16,7 @@ import {
   maxLabelerLineBytes,
   maxLabelersBytes,
 } from '../../../src/artifact/labelers.ts';
-import type { RecentOverview } from '../../../src/artifact/overview.ts';
+import type { RecentOverview } from '../../../src/artifact/recognise.ts';
 import type { Check } from '../../../src/artifact/schema.ts';
 
 /** The two files of a labelers artifact, with the overview and the hours file generated at the same time. */

@@ -1,7 +1,6 @@
 import type { LabelersReading, PreparedLabelers } from '../../artifact/labelers/labelers-source.ts';
-import type { RecentOverview } from '../../artifact/overview.ts';
 import type { ArtifactSource, Readable } from '../../artifact/reading.ts';
-import type { LabelArtifact } from '../../artifact/recognise.ts';
+import type { LabelArtifact, RecentOverview } from '../../artifact/recognise.ts';
 import type { LabelFreshness } from '../../contract/envelope.ts';
 import type { Origin } from '../../contract/vocabulary.ts';
 import { type FreshnessBounds, type Judgement, judgeLabels, labelEvidence } from '../judge.ts';

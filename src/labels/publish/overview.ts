@@ -1,4 +1,4 @@
-import type { RecentOverview } from '../../artifact/overview.ts';
+import type { RecentOverview } from '../../artifact/recognise.ts';
 import { maxTopLabelers } from '../../contract/limits.ts';
 import type { Micros } from '../../contract/timestamp.ts';
 import type { Epoch, Frontier, RefusalCount, RefusalReason, StoredGap } from '../../store/port.ts';

@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest';
 import { fixture } from '../../../harness/artifacts/fixtures.ts';
-import type { RecentOverview } from '../../artifact/overview.ts';
-import type { WeatherSummary } from '../../artifact/weather-summary.ts';
+import type { RecentOverview, WeatherSummary } from '../../artifact/recognise.ts';
 import type { TriedHost } from '../doctor/finding.ts';
 import type { HostReport, WeatherReport } from '../weather/weather-report.ts';
 import { duration, type Observed, plainDisplay, screenDisplay, showsScreen, statusOf } from './status.ts';

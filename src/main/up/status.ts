@@ -1,7 +1,5 @@
-import type { RecentOverview } from '../../artifact/overview.ts';
 import type { Reading } from '../../artifact/reading.ts';
-import type { LabelArtifact, WeatherArtifact } from '../../artifact/recognise.ts';
-import type { WeatherSummary } from '../../artifact/weather-summary.ts';
+import type { LabelArtifact, RecentOverview, WeatherArtifact, WeatherSummary } from '../../artifact/recognise.ts';
 import { currencyAfter } from '../../client/currency.ts';
 import { parseTimestamp } from '../../contract/timestamp.ts';
 import { agreeing } from '../../web/format.ts';

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { checkWeatherSummary, type WeatherSummary } from '../../artifact/weather-summary.ts';
+import { checkWeatherSummary, type WeatherSummary } from '../../artifact/recognise.ts';
 import { collectionNames } from '../../contract/vocabulary.ts';
 import type { Log } from '../../ops/log.ts';
 import { metricIndex } from '../classify/metric-names.ts';

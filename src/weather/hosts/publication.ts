@@ -1,4 +1,4 @@
-import type { WeatherSummary } from '../../artifact/weather-summary.ts';
+import type { WeatherSummary } from '../../artifact/recognise.ts';
 import { formatTimestamp } from '../../contract/timestamp.ts';
 import type { Log } from '../../ops/log.ts';
 import { readSeries, type SeriesReading, type SummarySource } from '../publish/read-summary.ts';

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { checkWeatherSummary } from '../../artifact/weather-summary.ts';
+import { checkWeatherSummary } from '../../artifact/recognise.ts';
 import { type CollectionName, collectionNames } from '../../contract/vocabulary.ts';
 import { metricIndex } from '../classify/metric-names.ts';
 import { createSeriesReader } from '../hosts/publication.ts';

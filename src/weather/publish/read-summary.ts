@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
 import type { WeatherHours } from '../../artifact/hours/weather-hours.ts';
-import type { WeatherSummary } from '../../artifact/weather-summary.ts';
+import type { WeatherSummary } from '../../artifact/recognise.ts';
 import { writeArtifact } from '../../artifact/write.ts';
 import { type CollectionName, collectionNames, type Origin } from '../../contract/vocabulary.ts';
 import { errorFields, type Log } from '../../ops/log.ts';

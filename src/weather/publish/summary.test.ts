@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { checkWeatherSummary } from '../../artifact/weather-summary.ts';
+import { checkWeatherSummary } from '../../artifact/recognise.ts';
 import { type CollectionName, collectionNames } from '../../contract/vocabulary.ts';
 import { collectionTimes } from '../silence/silence.ts';
 import { minutes } from '../window/minute.ts';

@@ -1,4 +1,4 @@
-import type { CollectionSummary, WeatherSummary } from '../../artifact/weather-summary.ts';
+import type { CollectionSummary, WeatherSummary } from '../../artifact/recognise.ts';
 import { formatTimestamp } from '../../contract/timestamp.ts';
 import {
   type CollectionName,

@@ -8,7 +8,7 @@ import { until } from '../../../harness/process/until.ts';
 import { createSim, type Sim } from '../../../sim/index.ts';
 import type { Labeler } from '../../../sim/labelers/labeler.ts';
 import { infoFrame, labelsFrame } from '../../../sim/labelers/wire.ts';
-import type { RecentOverview } from '../../../src/artifact/overview.ts';
+import type { RecentOverview } from '../../../src/artifact/recognise.ts';
 import { openSqliteReader } from '../../../src/store/sqlite/read/reader.ts';
 import { micros } from '../../../src/store/time.ts';
 

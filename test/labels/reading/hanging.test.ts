@@ -9,7 +9,7 @@ import { listenForTest } from '../../../harness/net/listen.ts';
 import { until } from '../../../harness/process/until.ts';
 import { createSim, type Sim } from '../../../sim/index.ts';
 import type { Labeler } from '../../../sim/labelers/labeler.ts';
-import type { RecentOverview } from '../../../src/artifact/overview.ts';
+import type { RecentOverview } from '../../../src/artifact/recognise.ts';
 
 /** Number of hanging hosts. It exceeds every limit on concurrent requests to new sources. */
 const strangers = 120;

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { maxHours } from '../../../artifact/hours/hours.ts';
 import type { LabelsHour, LabelsHours } from '../../../artifact/hours/labels-hours.ts';
-import type { RecentOverview } from '../../../artifact/overview.ts';
+import type { RecentOverview } from '../../../artifact/recognise.ts';
 import { parseTimestamp } from '../../../contract/timestamp.ts';
 import type { LabelerCount } from '../../../store/account-counts.ts';
 import { StoreError } from '../../../store/errors.ts';

@@ -12,7 +12,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { parseArgs } from 'node:util';
 import { type LabelerFixture, labelerFixture, putLabelers } from '../harness/artifacts/labelers.ts';
-import { labelerFiles, labelersSource } from '../src/artifact/labelers/labelers-source.ts';
+import { LabelersSource, labelerFiles } from '../src/artifact/labelers/labelers-source.ts';
 import { artifactNames } from '../src/artifact/write.ts';
 import { prepareCatalogue } from '../src/facts/labelers/catalogue.ts';
 import { packageRoot } from '../src/main/command.ts';
@@ -113,7 +113,7 @@ async function measureReading(): Promise<void> {
   globalThis.gc?.();
   const path = (name: string): string => join(folder, name);
   for (const round of ['first', 'second', 'third']) {
-    const source = labelersSource({
+    const source = new LabelersSource({
       readBytes: labelerFiles({
         labelers: path(artifactNames.labelers),
         definitions: path(artifactNames.labelerDefinitions),

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { labelerFiles, labelerFixture } from '../harness/artifacts/labelers.ts';
 import { windowStore } from '../harness/labels/window-store.ts';
 import { shareOfBound } from '../harness/process/longest-turn.ts';
-import { type LabelerBytesReading, labelersSource } from '../src/artifact/labelers/labelers-source.ts';
+import { type LabelerBytesReading, LabelersSource } from '../src/artifact/labelers/labelers-source.ts';
 import { maxLabelerLineBytes, maxListedLabelers } from '../src/artifact/labelers.ts';
 import { prepareCatalogue } from '../src/facts/labelers/catalogue.ts';
 import { FilledInCounts, SourceHistory } from '../src/labels/publish/hours/hour-counts.ts';
@@ -47,7 +47,7 @@ test('the longest possible artifact is read and prepared in event loop turns of 
       const content = { kind: 'bytes', bytes, digest: String(round), modifiedAt: 0 } as const;
       return Promise.resolve(isFirst ? content : { kind: 'unchanged' });
     };
-    const source = labelersSource({
+    const source = new LabelersSource({
       ...{ readBytes, pollMs: 60_000, firstReadingMs: 60_000, monotonic: () => performance.now() },
       prepare: () => prepareCatalogue(() => undefined),
       failed: (error) => {

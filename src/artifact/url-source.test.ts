@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import type { ArtifactSource, Reading, Recognised } from './reading.ts';
-import { urlSource } from './url-source.ts';
+import { UrlSource } from './url-source.ts';
 
 const recognise = (value: unknown): Recognised<unknown> => ({ kind: 'recognised', artifact: value });
 
@@ -36,7 +36,7 @@ afterEach(async () => {
 
 function at(options: { maxBytes?: number; timeoutMs?: number; graceMs?: number; url?: string } = {}) {
   const { port } = server.address() as AddressInfo;
-  source = urlSource({
+  source = new UrlSource({
     userAgent: 'Almanac/test',
     url: new URL(options.url ?? `http://127.0.0.1:${port}/labels.json`),
     recognise,

@@ -43,14 +43,10 @@ export type ArtifactResponse =
   | { kind: 'unreachable'; why: string };
 
 /**
- * Creates the source of an artifact at a URL, which is polled with conditional requests. A request for a fact never
- * waits for the URL: the source returns the last reading, with its age.
+ * The source of an artifact at a URL, which is polled with conditional requests. A request for a fact never waits for the
+ * URL: the source returns the last reading, with its age.
  */
-export function urlSource<A>(options: UrlSourceOptions<A>): ArtifactSource<A> {
-  return new UrlSource(options);
-}
-
-class UrlSource<A> implements ArtifactSource<A> {
+export class UrlSource<A> implements ArtifactSource<A> {
   readonly #options: UrlSourceOptions<A>;
   readonly #stopping = new AbortController();
   #reading: Reading<A> = { kind: 'unreadable', why: 'the server has not responded yet' };

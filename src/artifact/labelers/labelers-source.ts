@@ -57,20 +57,8 @@ interface LabelersSourceOptions<P> {
   readonly polled?: () => void;
 }
 
-/** A source of the labelers artifact. The artifact is read in the background, so a request never waits for it. */
-export interface LabelersSource<P> {
-  read(): LabelersReading<P>;
-  /** Starts the background work. Resolves after the first attempt to read the artifact, or after `firstReadingMs`. */
-  start(): Promise<void>;
-  stop(): Promise<void>;
-}
-
-/** Creates the source of the labelers artifact. */
-export function labelersSource<P>(options: LabelersSourceOptions<P>): LabelersSource<P> {
-  return new LabelersPoller(options);
-}
-
-class LabelersPoller<P> implements LabelersSource<P> {
+/** The source of the labelers artifact, which is read in the background, so a request never waits for it. */
+export class LabelersSource<P> {
   readonly #options: LabelersSourceOptions<P>;
   readonly #stopping = new AbortController();
   readonly #decode = labelerDecoder();
@@ -91,6 +79,7 @@ class LabelersPoller<P> implements LabelersSource<P> {
     return this.#reading;
   }
 
+  /** Starts the background work. Resolves after the first attempt to read the artifact, or after `firstReadingMs`. */
   start(): Promise<void> {
     return this.#poller.start();
   }

@@ -11,7 +11,7 @@ import {
   recogniseWeather,
   type WeatherArtifact,
 } from '../../artifact/recognise.ts';
-import { urlSource } from '../../artifact/url-source.ts';
+import { UrlSource } from '../../artifact/url-source.ts';
 import { artifactNames } from '../../artifact/write.ts';
 import type { HoursSources } from '../../facts/hours/shown-hours.ts';
 import { httpSchemes } from '../../input/url.ts';
@@ -60,7 +60,7 @@ export function artifactSources(
     const common = { recognise, maxBytes: settings.maxArtifactBytes, clock, observe };
     const url = place === null ? null : httpUrl(`${instrument}-artifact`, place);
     if (url) {
-      return urlSource({
+      return new UrlSource({
         ...common,
         isHeld,
         url,

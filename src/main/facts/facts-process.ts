@@ -4,9 +4,8 @@ import { servableArchive } from '../../archive/serving/servable.ts';
 import { type ArchiveSummary, archiveSummary } from '../../archive/summary/archive-summary.ts';
 import {
   type LabelersReading,
-  type LabelersSource,
+  LabelersSource,
   labelerFiles,
-  labelersSource,
   labelerUrls,
   type ReadLabelerBytes,
 } from '../../artifact/labelers/labelers-source.ts';
@@ -220,7 +219,7 @@ function labelersArtifact(settings: LabelersSettings, { log, clock, polled }: So
   const url = settings.labelersArtifact === null ? null : httpUrl('labelers-artifact', settings.labelersArtifact);
   const pollMs = url === null ? filePollMs : settings.pollSeconds * 1000;
   return {
-    source: labelersSource({
+    source: new LabelersSource({
       readBytes: url === null ? filesOf(settings) : urlsOf(url, settings, clock),
       prepare: () => prepareCatalogue((leak) => log.error('a handle of a labeler is withheld', { leak })),
       pollMs,

@@ -5,10 +5,10 @@
 import { writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { createArchiver, noTelemetry } from '../../src/archive/archiver.ts';
+import { Archiver, noTelemetry } from '../../src/archive/archiver.ts';
 import { hourMs } from '../../src/archive/days/calendar.ts';
 import { openArchiveFiles } from '../../src/archive/files/archive-files.ts';
-import { keptInFile, openDayLog } from '../../src/archive/log/day-log.ts';
+import { DayLog, keptInFile } from '../../src/archive/log/day-log.ts';
 import { silentLog } from '../../src/ops/log.ts';
 import { killedHours, killedRespond } from './interrupted.ts';
 import { simulatedKey, simulatedStart } from './simulated-archive.ts';
@@ -19,9 +19,9 @@ const retryMs = 60_000;
 const [root = '', from = '0'] = process.argv.slice(2);
 const files = openArchiveFiles(join(root, 'archive'));
 let now = 0;
-const archiver = createArchiver({
+const archiver = new Archiver({
   files,
-  dayLog: openDayLog({ files, key: simulatedKey, kept: keptInFile(join(root, 'key.checkpoint')) }),
+  dayLog: new DayLog({ files, key: simulatedKey, kept: keptInFile(join(root, 'key.checkpoint')) }),
   fetchFact(path) {
     const fetched = killedRespond(path, now);
     return Promise.resolve(fetched.kind === 'response' ? { ...fetched, date: now } : fetched);

@@ -1,8 +1,8 @@
-import { type Archiver, type ArchiveTelemetry, createArchiver, noTelemetry } from '../../src/archive/archiver.ts';
+import { Archiver, type ArchiveTelemetry, noTelemetry } from '../../src/archive/archiver.ts';
 import { hourMs } from '../../src/archive/days/calendar.ts';
 import type { FetchedFact } from '../../src/archive/fetch-fact.ts';
 import type { HoursReadings } from '../../src/archive/hours/hour-lists.ts';
-import { openDayLog } from '../../src/archive/log/day-log.ts';
+import { DayLog } from '../../src/archive/log/day-log.ts';
 import { type SignerKey, signerKey } from '../../src/archive/log/note.ts';
 import { type VerifyOptions, type VerifyReport, verifyArchive } from '../../src/archive/verify/verify.ts';
 import { type Log, type LogFields, silentLog } from '../../src/ops/log.ts';
@@ -56,9 +56,9 @@ export function simulateArchive(options: SimulationOptions = {}): SimulatedArchi
   let now = simulatedStart;
   let archiver: Archiver | null = null;
   const opened = (): Archiver =>
-    createArchiver({
+    new Archiver({
       files,
-      dayLog: openDayLog({ files, key, kept }),
+      dayLog: new DayLog({ files, key, kept }),
       fetchFact(path) {
         const fetched = respond(path, now);
         return Promise.resolve(fetched.kind === 'response' ? { ...fetched, date: serviceClock(now) } : fetched);

@@ -77,28 +77,13 @@ export const noTelemetry: ArchiveTelemetry = {
   days: () => undefined,
 };
 
-/** Archives the published bodies once an hour. */
-export interface Archiver {
-  /**
-   * Archives the bodies of the current hour that are not archived yet, and updates the days. Does nothing while the
-   * clock shows a closed day. Resolves with the number of milliseconds until the next call is due. If a file cannot
-   * be written, logs the error and leaves the file to a later call. Rejects with OperatorError if the log must not be
-   * continued.
-   */
-  tick(): Promise<number>;
-}
-
-/** Creates an archiver, which does nothing until the first call of `tick`. */
-export function createArchiver(options: ArchiverOptions): Archiver {
-  return new HourlyArchiver(options);
-}
-
 interface Failure {
   readonly at: number;
   readonly reason: FailureReason;
 }
 
-class HourlyArchiver implements Archiver {
+/** Archives the published bodies once an hour. It does nothing until the first call of `tick`. */
+export class Archiver {
   readonly #options: ArchiverOptions;
   /** Last archived hour of each fact. A fact has no entry until its file has been read. */
   readonly #archived = new Map<FactName, string>();
@@ -118,6 +103,12 @@ class HourlyArchiver implements Archiver {
     this.#options = options;
   }
 
+  /**
+   * Archives the bodies of the current hour that are not archived yet, and updates the days. Does nothing while the
+   * clock shows a closed day. Resolves with the number of milliseconds until the next call is due. If a file cannot
+   * be written, logs the error and leaves the file to a later call. Rejects with OperatorError if the log must not be
+   * continued.
+   */
   async tick(): Promise<number> {
     const now = this.#options.clock();
     const hour = hourOf(now);

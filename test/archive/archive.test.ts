@@ -10,7 +10,7 @@ import { listenForTest } from '../../harness/net/listen.ts';
 import { startProgramInTest } from '../../harness/process/program-in-test.ts';
 import { until } from '../../harness/process/until.ts';
 import { signerKey } from '../../src/archive/log/note.ts';
-import { urlReader } from '../../src/archive/verify/archive-reader.ts';
+import { UrlReader } from '../../src/archive/verify/archive-reader.ts';
 import { verifyArchive } from '../../src/archive/verify/verify.ts';
 import { artifactNames } from '../../src/artifact/write.ts';
 
@@ -176,7 +176,7 @@ describe('almanac archive verify', () => {
     const limits = { ms: 300, bytes: 1_000_000_000 };
     const wait = () => Promise.resolve();
     const own = { base, fetch, userAgent: 'test', timeoutMs: 30_000, limits, monotonic: () => performance.now(), wait };
-    const report = await verifyArchive({ reader: urlReader(own), key: null, kept: null, now: Date.now(), wait });
+    const report = await verifyArchive({ reader: new UrlReader(own), key: null, kept: null, now: Date.now(), wait });
     expect(report).toMatchObject({ limit: 'ms', keep: null, findings: [{ kind: 'unreadable', path: '.' }] });
   });
 

@@ -23,21 +23,6 @@ export function formatPublicKey(key: string): Buffer {
   return Buffer.from(`${key}\n`);
 }
 
-/** The log of closed days of one archive. */
-export interface DayLog {
-  /** The public key of the log in text form. */
-  readonly key: string;
-  /** Returns the closed days in ascending order. */
-  leaves(): readonly DayLeaf[];
-  /**
-   * Appends a day durably. Throws the system's error if a file cannot be written; another call with the same day
-   * completes the append. Throws an error for a day that does not directly follow the last one.
-   */
-  append(leaf: DayLeaf): void;
-  /** Publishes a checkpoint that an earlier process signed but did not publish. Throws the same errors as `append`. */
-  complete(): void;
-}
-
 /** Options for opening a log. */
 interface DayLogOptions {
   readonly files: ArchiveFiles;
@@ -75,7 +60,7 @@ interface KeyFileOptions {
  */
 export function openLogWithKeyFile(options: KeyFileOptions): DayLog {
   const { files, path } = options;
-  return openDayLog({ files, key: readOrCreateKey(options), kept: keptInFile(`${path}.checkpoint`) });
+  return new DayLog({ files, key: readOrCreateKey(options), kept: keptInFile(`${path}.checkpoint`) });
 }
 
 /** Stores the last signed checkpoint in a file. */
@@ -83,43 +68,9 @@ export function keptInFile(path: string): KeptHead {
   return { name: path, read: () => readKept(path), write: (note) => replaceFile(path, note, 0o600) };
 }
 
-/**
- * Opens the log. Throws OperatorError if the log is damaged, if another key signed it, or if it lacks days that the key
- * has signed: continuing it would contradict the published log.
- */
-export function openDayLog(options: DayLogOptions): DayLog {
-  const { files, key } = options;
-  const published = opened('its checkpoint', files.read(checkpointPath), key);
-  const kept = opened(options.kept.name, options.kept.read(), key);
-  const head = (kept?.size ?? 0) > (published?.size ?? 0) ? kept : published;
-  const entries = head ? readEntries(head.size, files.read) : [];
-  const leaves = (entries ?? []).map(leafHash);
-  if (entries === null || [head, published, kept].some((one) => one && !hasRoot(leaves, one))) {
-    throw new OperatorError(
-      `the log of the archive lacks days that its key has signed (${head?.size ?? 0} in total); restore a newer copy of the archive, or start a new one with a new key`,
-    );
-  }
-  return new SignedLog(options, entries, published?.size ?? 0);
-}
-
-function opened(source: string, note: Buffer | null, key: SignerKey): Checkpoint | null {
-  if (note === null) return null;
-  const result = openCheckpoint(note, key.verifier);
-  if (result.kind === 'verified') return result.checkpoint;
-  const why = result.kind === 'unknown_key' ? 'was signed by another key' : 'is damaged';
-  throw new OperatorError(`the log of the archive cannot be continued: ${source} ${why}`);
-}
-
-function readKept(path: string): Buffer | null {
-  try {
-    return readFileSync(path);
-  } catch (error) {
-    if (systemCode(error) === 'ENOENT') return null;
-    throw new OperatorError(`cannot read ${path}: ${systemWords(error)}`);
-  }
-}
-
-class SignedLog implements DayLog {
+/** The log of closed days of one archive. */
+export class DayLog {
+  /** The public key of the log in text form. */
   readonly key: string;
   readonly #options: DayLogOptions;
   readonly #entries: Buffer[];
@@ -128,27 +79,44 @@ class SignedLog implements DayLog {
   /** Number of entries in the published tree, whose tiles are all written. */
   #published: number;
 
-  constructor(options: DayLogOptions, entries: readonly Buffer[], published: number) {
-    this.key = options.key.verifier.text;
+  /**
+   * Opens the log. Throws OperatorError if the log is damaged, if another key signed it, or if it lacks days that the key
+   * has signed: continuing it would contradict the published log.
+   */
+  constructor(options: DayLogOptions) {
+    const { files, key } = options;
+    const published = opened('its checkpoint', files.read(checkpointPath), key);
+    const kept = opened(options.kept.name, options.kept.read(), key);
+    const head = (kept?.size ?? 0) > (published?.size ?? 0) ? kept : published;
+    const entries = head ? readEntries(head.size, files.read) : [];
+    const hashes = (entries ?? []).map(leafHash);
+    if (entries === null || [head, published, kept].some((one) => one && !hasRoot(hashes, one))) {
+      throw new OperatorError(
+        `the log of the archive lacks days that its key has signed (${head?.size ?? 0} in total); restore a newer copy of the archive, or start a new one with a new key`,
+      );
+    }
+    this.key = key.verifier.text;
     this.#options = options;
-    this.#entries = [...entries];
-    this.#hashes = entries.map(leafHash);
-    this.#published = published;
-    this.#leaves = entries.map((entry) => {
-      const leaf = parseLeaf(entry);
-      if (!leaf) throw new OperatorError('the log of the archive has an entry that is not a day');
-      return leaf;
-    });
+    this.#entries = entries;
+    this.#hashes = hashes;
+    this.#leaves = entries.map(leafOf);
+    this.#published = published?.size ?? 0;
   }
 
+  /** Returns the closed days in ascending order. */
   leaves(): readonly DayLeaf[] {
     return this.#leaves.slice(0, this.#published);
   }
 
+  /** Publishes a checkpoint that an earlier process signed but did not publish. Throws the same errors as `append`. */
   complete(): void {
     if (this.#entries.length > this.#published) this.#publish();
   }
 
+  /**
+   * Appends a day durably. Throws the system's error if a file cannot be written; another call with the same day
+   * completes the append. Throws an error for a day that does not directly follow the last one.
+   */
   append(leaf: DayLeaf): void {
     const last = this.#leaves[this.#published - 1];
     if (last && leaf.day !== addDays(last.day, 1))
@@ -175,6 +143,29 @@ class SignedLog implements DayLog {
     files.replace(checkpointPath, note);
     this.#published = size;
   }
+}
+
+function opened(source: string, note: Buffer | null, key: SignerKey): Checkpoint | null {
+  if (note === null) return null;
+  const result = openCheckpoint(note, key.verifier);
+  if (result.kind === 'verified') return result.checkpoint;
+  const why = result.kind === 'unknown_key' ? 'was signed by another key' : 'is damaged';
+  throw new OperatorError(`the log of the archive cannot be continued: ${source} ${why}`);
+}
+
+function readKept(path: string): Buffer | null {
+  try {
+    return readFileSync(path);
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return null;
+    throw new OperatorError(`cannot read ${path}: ${systemWords(error)}`);
+  }
+}
+
+function leafOf(entry: Buffer): DayLeaf {
+  const leaf = parseLeaf(entry);
+  if (!leaf) throw new OperatorError('the log of the archive has an entry that is not a day');
+  return leaf;
 }
 
 /** A tile or entry bundle of the log, with its path relative to the archive. */

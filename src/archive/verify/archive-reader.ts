@@ -120,11 +120,7 @@ const maxCachedMs = 300_000;
  * requests or breaks off a response, requests the file again, and waits as long as `Retry-After` states. `read` rejects
  * with ReadingLimitError once a limit is reached.
  */
-export function urlReader(options: UrlReaderOptions): ArchiveReader {
-  return new UrlReader(options);
-}
-
-class UrlReader implements ArchiveReader {
+export class UrlReader implements ArchiveReader {
   readonly #options: UrlReaderOptions;
   readonly #end: number;
   #leftBytes: number;

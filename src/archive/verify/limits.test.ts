@@ -9,7 +9,7 @@ import { formatIndex, type ListedDay } from '../days/records.ts';
 import { leafHash, treeHash } from '../log/merkle.ts';
 import { signCheckpoint } from '../log/note.ts';
 import { formatBundle, tileWidth } from '../log/tiles.ts';
-import { ReadingLimitError, type ReadingLimits, urlReader, verifyLimits } from './archive-reader.ts';
+import { ReadingLimitError, type ReadingLimits, UrlReader, verifyLimits } from './archive-reader.ts';
 import { exitCodeOf, verifyExitCodes } from './finding.ts';
 import { type KeptCheckpoint, verifyArchive } from './verify.ts';
 
@@ -45,7 +45,7 @@ async function verifyServed({ limits, responseMs = 0, isKnown = false, respond }
     const body = respond(String(url).replace('http://archive.example/', ''));
     return Promise.resolve(body ? new Response(new Uint8Array(body)) : new Response(null, { status: 404 }));
   };
-  const reader = urlReader({
+  const reader = new UrlReader({
     ...{ base: 'http://archive.example', fetch, userAgent: 'test', timeoutMs: 30_000, monotonic: () => at },
     wait: () => Promise.resolve(),
     limits: { ...verifyLimits, ...limits },
@@ -89,7 +89,7 @@ describe('a verification of a URL', () => {
     };
     const options = { base: 'http://archive.example', fetch, userAgent: 'test', timeoutMs: 30_000 };
     const wait = () => Promise.resolve();
-    const reader = urlReader({ ...options, monotonic: () => 0, limits: verifyLimits, wait });
+    const reader = new UrlReader({ ...options, monotonic: () => 0, limits: verifyLimits, wait });
     const report = await verifyArchive({ reader, key: null, kept, now: verifiedAt, wait });
     expect(exitCodeOf(report.findings)).toBe(verifyExitCodes.unreadable);
     expect(unread).toBe(0);

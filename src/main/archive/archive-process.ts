@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Archiver, type ArchiveTelemetry, createArchiver, noTelemetry } from '../../archive/archiver.ts';
+import { Archiver, type ArchiveTelemetry, noTelemetry } from '../../archive/archiver.ts';
 import { factFetcher } from '../../archive/fetch-fact.ts';
 import { openLogWithKeyFile } from '../../archive/log/day-log.ts';
 import { isKeyName } from '../../archive/log/note.ts';
@@ -94,7 +94,7 @@ function openArchiver(values: ArchiveValues, { base, log, telemetry, stop }: Arc
     clock: Date.now,
     onExpired,
   };
-  return createArchiver({
+  return new Archiver({
     files,
     dayLog,
     fetchFact: factFetcher(request),

@@ -2,7 +2,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { replaceFile } from '../../archive/files/archive-files.ts';
 import { maxNoteBytes, parseVerifierKey, type VerifierKey } from '../../archive/log/note.ts';
-import { type ArchiveReader, directoryReader, urlReader, verifyLimits } from '../../archive/verify/archive-reader.ts';
+import { type ArchiveReader, directoryReader, UrlReader, verifyLimits } from '../../archive/verify/archive-reader.ts';
 import { exitCodeOf } from '../../archive/verify/finding.ts';
 import { type KeptCheckpoint, type VerifyReport, verifyArchive } from '../../archive/verify/verify.ts';
 import { httpSchemes } from '../../input/url.ts';
@@ -60,7 +60,7 @@ function readerOf(place: string, values: ArchiveValues): ArchiveReader {
   if (/^[a-z][a-z0-9+.-]+:\/\//i.test(place)) {
     const base = operatorUrl('archive', place, { schemes: httpSchemes }).href.replace(/\/+$/, '');
     const limits = { timeoutMs: requestTimeoutMs, limits: verifyLimits, monotonic: () => performance.now(), wait };
-    return urlReader({ base, fetch: serviceFetch, userAgent: userAgentFor(values), ...limits });
+    return new UrlReader({ base, fetch: serviceFetch, userAgent: userAgentFor(values), ...limits });
   }
   if (statSync(place, { throwIfNoEntry: false })?.isDirectory() !== true) {
     throw new OperatorError(`no such directory: ${place}`);

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { resolve } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { type Archiver, type ArchiverOptions, createArchiver, noTelemetry } from '../../../archive/archiver.ts';
+import { Archiver, type ArchiverOptions, noTelemetry } from '../../../archive/archiver.ts';
 import { dayMs, hourMs, isDay } from '../../../archive/days/calendar.ts';
 import { formatIssues, issuesFile } from '../../../archive/days/known-issues.ts';
 import type { FetchedFact } from '../../../archive/fetch-fact.ts';
@@ -155,7 +155,7 @@ function openArchiver(
   { clock, fetchFact, readHours }: PastObservatory,
 ): Archiver {
   const path = `${resolve(archive)}.key`;
-  return createArchiver({
+  return new Archiver({
     ...{ files, clock, fetchFact, readHours, findIdentity, findIdentityIn },
     dayLog: openLogWithKeyFile({ files, path, name: logName, random: randomBytes }),
     random: () => 0,

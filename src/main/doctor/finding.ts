@@ -1,11 +1,9 @@
-/** Severity of a finding. `warn`: the subject works now but needs attention. `fail`: the subject does not work. */
-export type Level = 'ok' | 'warn' | 'fail';
-
 /** Result of one check. */
 export interface Finding {
   /** Subject of the check, in one or two words. */
   readonly check: string;
-  readonly level: Level;
+  /** Severity. `warn`: the subject works now but needs attention. `fail`: the subject does not work. */
+  readonly level: 'ok' | 'warn' | 'fail';
   /** Result of the check, in one line. */
   readonly found: string;
   /** Remedy, in one line, or null if no action is required. */
@@ -27,12 +25,10 @@ export function fail(check: string, found: string, todo: string): Finding {
   return { check, level: 'fail', found, todo };
 }
 
-/** Services of the network that an observatory reads. */
-export type HostService = 'jetstream' | 'relay' | 'directory';
-
 /** A host that was contacted. */
 export interface TriedHost {
-  readonly service: HostService;
+  /** Service of the network that an observatory reads. */
+  readonly service: 'jetstream' | 'relay' | 'directory';
   /** Host name, with the port if it is not the default. */
   readonly host: string;
   /** True if the host sent any response. */

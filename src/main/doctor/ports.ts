@@ -10,6 +10,7 @@ import { describeCode, OperatorError, systemCode } from '../../ops/errors.ts';
 import { serviceFetch } from '../../ops/service-fetch.ts';
 import { untrustedProxyMetric } from '../account/account-metrics.ts';
 import { readArtifact } from '../check/check-verdict.ts';
+import type { SetUp } from './doctor-settings.ts';
 import { type Finding, fail, ok, warn } from './finding.ts';
 
 /** Time in milliseconds within which a listener on this machine must identify itself. */
@@ -17,8 +18,27 @@ const answerMs = 2_000;
 /** Maximum size of a response, in bytes. A health response and the metrics are smaller. */
 const maxBytes = 1024 * 1024;
 
+/**
+ * Checks the ports of both servers, and the metrics ports if they are configured. `generation` is the id of the store's
+ * epoch, or null if it is unknown.
+ */
+export async function checkPorts(setUp: SetUp, generation: string | null): Promise<Finding[]> {
+  const { host, port, basePath, accountPort, metricsPort, artifacts, store, maxArtifactBytes } = setUp;
+  const isOurFacts = servesArtifacts(artifacts, maxArtifactBytes, basePath);
+  const facts = { host, port, flag: 'port', of: artifacts, isOurs: isOurFacts };
+  const account = { host, port: accountPort, flag: 'account-port', of: store, isOurs: readsStore(generation) };
+  const metrics = metricsPort === null ? [] : ['facts', 'weather', 'labels', 'account'];
+  const findings = await Promise.all([
+    checkPort(servicePort('facts port', 'almanac-facts', facts, basePath)),
+    checkPort(servicePort('account port', 'almanac-account', account)),
+    ...metrics.map((part, place) => checkPort(metricsListener(part, (metricsPort ?? 0) + place))),
+  ]);
+  const trust = metricsPort === null ? null : await checkProxyTrust(metricsPort + 3);
+  return trust === null ? findings : [...findings, trust];
+}
+
 /** A port that a part of the observatory listens on. */
-export interface ListenPort {
+interface ListenPort {
   readonly check: string;
   readonly host: string;
   readonly port: number;
@@ -32,7 +52,7 @@ export interface ListenPort {
 }
 
 /** Returns the description of a server's port; `/health` identifies the service. */
-export function servicePort(
+function servicePort(
   check: string,
   service: string,
   at: Pick<ListenPort, 'host' | 'port' | 'flag' | 'of' | 'isOurs'>,
@@ -42,7 +62,7 @@ export function servicePort(
 }
 
 /** Returns the description of a metrics port, which does not identify its process. */
-export function metricsPort(part: string, port: number): ListenPort {
+function metricsListener(part: string, port: number): ListenPort {
   const isAlmanac = (body: string): boolean => body.includes('almanac_process_');
   const at = { host: '127.0.0.1', port, path: '/metrics', flag: 'metrics-port' };
   return { check: `${part} metrics`, ...at, isAlmanac, of: '', isOurs: () => Promise.resolve(null) };
@@ -52,16 +72,7 @@ export function metricsPort(part: string, port: number): ListenPort {
  * Checks that a port is free or is used by the expected process, as far as that can be detected. Binds the port
  * briefly.
  */
-export async function checkPort({
-  check,
-  host,
-  port,
-  path,
-  isAlmanac,
-  of,
-  isOurs,
-  flag,
-}: ListenPort): Promise<Finding> {
+async function checkPort({ check, host, port, path, isAlmanac, of, isOurs, flag }: ListenPort): Promise<Finding> {
   const at = `${host}:${port}`;
   const refusal = await whyNotListen(host, port);
   if (refusal === null) return ok(check, `${at} is free`);
@@ -113,37 +124,27 @@ async function ask(host: string, port: number, path: string): Promise<string | n
       signal: AbortSignal.timeout(answerMs),
       redirect: 'manual',
     });
-    return response.ok ? await bounded(response) : null;
+    const bytes = response.ok ? await readBody(response, maxBytes) : null;
+    return bytes && Buffer.from(bytes.buffer).toString('utf8');
   } catch {
     return null;
   }
 }
 
-async function bounded(response: Response): Promise<string | null> {
-  const chunks: Uint8Array[] = [];
-  let length = 0;
-  for await (const chunk of response.body ?? []) {
-    length += chunk.length;
-    if (length > maxBytes) return null;
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString('utf8');
-}
-
 /** Requests one path from the listener on a port. Resolves with null if there is no usable response. */
-export type Ask = (path: string) => Promise<string | null>;
+type Ask = (path: string) => Promise<string | null>;
 
 /**
  * Checks whether the Almanac that responds on a port uses the files of this set-up. Resolves with null if that cannot
  * be determined.
  */
-export type IsOurs = (ask: Ask) => Promise<boolean | null>;
+type IsOurs = (ask: Ask) => Promise<boolean | null>;
 
 /** A DID that cannot exist, so that looking it up costs the store almost nothing. */
 const absentAccount = 'did:web:nobody.invalid';
 
 /** Creates a check that succeeds if the facts API reports the `generated_at` of an artifact in this directory. */
-export function servesArtifacts(folder: string, maxBytes: number, base: string): IsOurs {
+function servesArtifacts(folder: string, maxBytes: number, base: string): IsOurs {
   return async (ask) => {
     const before = madeIn(folder, maxBytes);
     const reported = entriesIn(await ask(`${base}${paths.instruments}`));
@@ -156,7 +157,7 @@ export function servesArtifacts(folder: string, maxBytes: number, base: string):
 }
 
 /** Creates a check that succeeds if the account-view service reports the epoch of this store. */
-export function readsStore(generation: string | null): IsOurs {
+function readsStore(generation: string | null): IsOurs {
   return async (ask) => {
     const reported = generationIn(
       await ask(`${accountPaths.exports}?${new URLSearchParams({ did: absentAccount, days: '7' })}`),
@@ -220,7 +221,7 @@ export function objectIn(body: string | null): Record<string, unknown> | null {
  * with null if no metrics are served or they do not contain this metric.
  */
 export async function checkProxyTrust(metricsPort: number): Promise<Finding | null> {
-  const metrics = await metricsAt(metricsPort);
+  const metrics = await ask('127.0.0.1', metricsPort, '/metrics');
   const found = new RegExp(`^${untrustedProxyMetric} (\\d+)`, 'm').exec(metrics ?? '')?.[1];
   if (found === undefined) return null;
   const check = 'proxy trust';
@@ -230,17 +231,4 @@ export async function checkProxyTrust(metricsPort: number): Promise<Finding | nu
     `${found} requests reached the account surface through an untrusted proxy: all clients count as one`,
     'start it with --trust-proxy and the number of proxies',
   );
-}
-
-async function metricsAt(port: number): Promise<string | null> {
-  try {
-    const response = await serviceFetch(`http://127.0.0.1:${port}/metrics`, {
-      signal: AbortSignal.timeout(answerMs),
-      redirect: 'manual',
-    });
-    const bytes = response.ok ? await readBody(response, maxBytes) : null;
-    return bytes && Buffer.from(bytes.buffer).toString('utf8');
-  } catch {
-    return null;
-  }
 }

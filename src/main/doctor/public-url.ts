@@ -53,7 +53,7 @@ const remedies = {
 } as const;
 
 /** Options for the check. */
-export interface PublicUrlOptions {
+interface PublicUrlOptions {
   /** Public address of the facts API, without a trailing slash. */
   readonly publicUrl: string;
   /** Address on which the facts service listens, and its base path. */
@@ -245,16 +245,16 @@ function isUnstored({ headers }: Received): boolean {
 }
 
 /** Value of `Cache-Control` of a served response: caches may keep it for one second. */
-export const trialCacheControl = 'public, max-age=1';
+const trialCacheControl = 'public, max-age=1';
 
 /** Code of the refusal that the stand-in sends. */
-export const trialCode = 'source_held';
+const trialCode = 'source_held';
 
 /**
  * Takes the place of the facts service while that is stopped, and responds to one path like the service responds to a
  * fact: with a response that caches may keep for a second, or with a refusal.
  */
-export class StandIn {
+class StandIn {
   readonly #path: string;
   readonly #server: Server;
   #version = 1;

@@ -15,7 +15,7 @@ import { type Finding, fail, ok, warn } from './finding.ts';
 const silentMs = 60_000;
 
 /** Results of checking the label store. */
-export interface StoreFindings {
+interface StoreFindings {
   readonly findings: readonly Finding[];
   /** Disk usage of the store, in bytes. */
   readonly bytes: number;

@@ -9,97 +9,72 @@ import { ConnectError, openSocket } from '../../network/websocket/websocket.ts';
 import { describeCode, OperatorError } from '../../ops/errors.ts';
 import { describeHandshakeRefusal, type Endpoint, parseEndpoint, subscribeUrl } from '../../weather/window/endpoint.ts';
 import { packageRoot } from '../command.ts';
-import { describeTried, type Finding, fail, type HostService, ok, type TriedHost, warn } from './finding.ts';
+import { userAgentFor } from '../shared-settings.ts';
+import type { SetUp } from './doctor-settings.ts';
+import { describeTried, type Finding, fail, ok, type TriedHost, warn } from './finding.ts';
 
 /** Default timeout of every upstream, in milliseconds. It lets the doctor complete within 10 s. */
 const doctorTimeoutMs = 8_000;
 /** Maximum size of a response, in bytes. The requested documents are small. */
 const maxBytes = 256 * 1024;
 
-/** The upstreams of both instruments. */
-export interface Upstreams {
-  /** Addresses of the Jetstream hosts, the preferred one first. */
-  readonly jetstream: readonly string[];
-  readonly relays: readonly string[];
-  /** Directories of did:plc, the primary one first. */
-  readonly directories: readonly string[];
-  /** `User-Agent` of every request and handshake. */
-  readonly userAgent: string;
-  /** A DID whose document is requested from the directory. */
-  readonly did: string;
-  /** Timeout of every upstream, in milliseconds; 8,000 by default. */
-  readonly timeoutMs?: number;
-}
-
-/**
- * Difference between this machine's clock and an upstream's, in milliseconds: positive if this machine is ahead. The
- * resolution is one second, as in the `Date` header.
- */
-export type Offset = number;
+/** Settings that name the upstreams of both instruments. */
+type Upstreams = Pick<SetUp, 'jetstream' | 'relay' | 'plc' | 'seeds' | 'contact' | 'allowLoopback'>;
 
 /** Results of contacting the upstreams. */
-export interface UpstreamFindings {
+interface UpstreamFindings {
   readonly findings: readonly Finding[];
-  readonly offsets: readonly Offset[];
   /** Every host that was contacted, and whether it responded. */
   readonly tried: readonly TriedHost[];
 }
 
-interface Asked {
-  readonly finding: Finding;
-  readonly offset: Offset | null;
-  readonly tried: TriedHost;
-}
-
-/** Clock and timeout for contacting one upstream. */
-interface Contact {
-  readonly clock: () => number;
-  readonly timeoutMs: number;
-}
-
 /**
- * Contacts every upstream once, all of them concurrently, through the same guard as the instruments. Rejects only on an
- * unexpected error.
+ * Contacts every upstream once, all of them concurrently, through the same guard as the instruments, and compares the
+ * clocks. Rejects with OperatorError if the seeds file is invalid.
  */
-export async function checkUpstreams(
-  { jetstream, relays, directories, userAgent, did, timeoutMs = doctorTimeoutMs }: Upstreams,
-  policy: AddressPolicy,
-  clock: () => number,
-): Promise<UpstreamFindings> {
+export async function checkUpstreams(upstreams: Upstreams, timeoutMs = doctorTimeoutMs): Promise<UpstreamFindings> {
+  // The directories know the first DID of the seeds.
+  const [did = ''] = await readSeeds(upstreams.seeds ?? join(packageRoot(), 'assets', 'labelers.json'));
   const { resolve } = createNameResolver({ hostsFile: systemHostsFile });
-  const http = createHttpClient({ policy, userAgent, resolve });
-  const contact = { clock, timeoutMs };
+  const network = {
+    policy: { allowLoopback: upstreams.allowLoopback },
+    userAgent: userAgentFor(upstreams),
+    resolve,
+  };
+  const http = createHttpClient(network);
+  const listing = `/xrpc/com.atproto.sync.listReposByCollection?collection=${labelerCollection}&limit=1`;
+  const streams = upstreams.jetstream.filter((address) => address !== '');
   try {
-    const documents = directories.map((directory) => ask(http, 'directory', directory, `/${did}`, contact));
-    const listings = relays.map((relay) =>
-      ask(
-        http,
-        'relay',
-        relay,
-        `/xrpc/com.atproto.sync.listReposByCollection?collection=${labelerCollection}&limit=1`,
-        contact,
-      ),
-    );
-    const streams = jetstream
-      .filter((address) => address !== '')
-      .map((address) => askStream(address, { policy, userAgent, resolve }, timeoutMs));
     const [streamed, listed, documented] = await Promise.all([
-      Promise.all(streams),
-      Promise.all(listings),
-      Promise.all(documents),
+      Promise.all(streams.map((address) => askStream(address, network, timeoutMs))),
+      Promise.all(upstreams.relay.map((relay) => ask(http, 'relay', relay, listing, timeoutMs))),
+      Promise.all(upstreams.plc.map((directory) => ask(http, 'directory', directory, `/${did}`, timeoutMs))),
     ]);
+    const asked = [...streamed, ...listed, ...documented];
+    const tried = asked.map((one) => one.tried);
     return {
       findings: [
         ...orWarnings(streamed, 'the other host is published while this one does not respond'),
         ...orWarnings(listed, 'another relay responds'),
         ...orWarnings(documented, 'another directory responds; only the primary has the stream of new labelers'),
+        ...networkFindings(tried),
+        checkClock(asked.flatMap(({ offset }) => (offset === null ? [] : [offset]))),
       ],
-      offsets: [...listed, ...documented].flatMap(({ offset }) => (offset === null ? [] : [offset])),
-      tried: [...streamed, ...listed, ...documented].map(({ tried }) => tried),
+      tried,
     };
   } finally {
     await http.close();
   }
+}
+
+interface Asked {
+  readonly finding: Finding;
+  /**
+   * Difference between this machine's clock and the upstream's, in milliseconds: positive if this machine is ahead. The
+   * resolution is one second, as in the `Date` header. Null if the upstream did not report the time.
+   */
+  readonly offset: number | null;
+  readonly tried: TriedHost;
 }
 
 /** Returns the findings on interchangeable hosts. A host's failure is only a warning if another host responds. */
@@ -112,16 +87,16 @@ function orWarnings(asked: readonly Asked[], remedy: string): Finding[] {
 
 async function ask(
   http: HttpClient,
-  check: HostService,
+  check: TriedHost['service'],
   origin: string,
   path: string,
-  { clock, timeoutMs }: Contact,
+  timeoutMs: number,
 ): Promise<Asked> {
   const url = URL.parse(path, origin);
   const silent = { service: check, host: url?.host ?? origin, answers: false };
   if (!url)
     return { finding: fail(check, `${origin} is not a URL`, 'correct the setting'), offset: null, tried: silent };
-  const before = clock();
+  const before = Date.now();
   const answer = await http.getJson(url, { maxBytes, timeoutMs, signal: new AbortController().signal });
   const tried = { ...silent, answers: ['json', 'status', 'not_json', 'too_large'].includes(answer.kind) };
   const { trouble, remedy } = troubleOf(answer, timeoutMs);
@@ -129,16 +104,16 @@ async function ask(
   const date = answer.kind === 'json' ? answer.date : null;
   // Compare the middle of two ranges: `Date` is truncated to the second, and the response was sent between the two
   // reads of this machine's clock.
-  const offset = date === null ? null : (before + clock()) / 2 - (date + 500);
+  const offset = date === null ? null : (before + Date.now()) / 2 - (date + 500);
   return { finding: ok(check, `${url.origin} answers`), offset, tried };
 }
 
 const reachIt = 'check the network, the resolver and the firewall (outbound TCP 443)';
 
-/** Returns a failure that names every host that was contacted, or null if any of them responded. */
-export function networkFinding(tried: readonly TriedHost[]): Finding | null {
-  if (tried.length === 0 || tried.some(({ answers }) => answers)) return null;
-  return fail('network', describeTried(tried), reachIt);
+/** Returns a failure that names every host that was contacted, or no finding if any of them responded. */
+function networkFindings(tried: readonly TriedHost[]): Finding[] {
+  if (tried.length === 0 || tried.some(({ answers }) => answers)) return [];
+  return [fail('network', describeTried(tried), reachIt)];
 }
 
 function troubleOf(answer: JsonAnswer, timeoutMs: number): { trouble: string | null; remedy: string } {
@@ -249,7 +224,7 @@ const noticeableMs = 3_000;
  * Compares this machine's clock with the clocks of the upstreams. Uses the median difference, because the clock of
  * one peer may be wrong.
  */
-export function checkClock(offsets: readonly Offset[]): Finding {
+function checkClock(offsets: readonly number[]): Finding {
   const check = 'clock';
   const middle = offsets.toSorted((a, b) => Math.abs(a) - Math.abs(b))[Math.floor((offsets.length - 1) / 2)];
   if (middle === undefined)
@@ -260,10 +235,4 @@ export function checkClock(offsets: readonly Offset[]): Finding {
   if (Math.abs(middle) > maxUpstreamDifference / 1000) return fail(check, found, `no labels will be accepted: ${todo}`);
   if (Math.abs(middle) > noticeableMs) return warn(check, found, todo);
   return ok(check, `this machine agrees with the upstreams (${offsets.length} responded)`);
-}
-
-/** Returns a DID that the directories know: the first one of the seeds file, which is null for the list in the package. */
-export async function sampleDid(seeds: string | null): Promise<string> {
-  const [did = ''] = await readSeeds(seeds ?? join(packageRoot(), 'assets', 'labelers.json'));
-  return did;
 }

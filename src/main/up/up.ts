@@ -11,7 +11,6 @@ import { refuseDemoFolder } from '../demo-folder.ts';
 import type { TriedHost } from '../doctor/finding.ts';
 import { labelsSettings } from '../labels/labels-settings.ts';
 import { serveUntilStopped } from '../serve.ts';
-import { userAgentFor } from '../shared-settings.ts';
 import { weatherSettings } from '../weather/weather-settings.ts';
 import { openLog, startObservatory } from './observatory.ts';
 import { configOf, dataSetting, observatoryParts, observatorySettings } from './observatory-parts.ts';
@@ -96,15 +95,9 @@ function hostTries(
   });
   return async () => {
     try {
-      // Load the modules on demand, because they are needed only if the network does not respond.
-      const { checkUpstreams, sampleDid } = await import('../doctor/upstreams.ts');
-      const did = await sampleDid(hosts.seeds);
-      const { jetstream } = values;
-      const { tried } = await checkUpstreams(
-        { jetstream, relays: hosts.relay, directories: hosts.plc, userAgent: userAgentFor(values), did, timeoutMs },
-        { allowLoopback: hosts.allowLoopback },
-        Date.now,
-      );
+      // Load the module on demand, because it is needed only if the network does not respond.
+      const { checkUpstreams } = await import('../doctor/upstreams.ts');
+      const { tried } = await checkUpstreams({ ...hosts, ...values }, timeoutMs);
       return tried;
     } catch {
       // Ignore an invalid seeds file or setting here, because it stops a part, which reports the error.

@@ -2,28 +2,26 @@ import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { OperatorError } from '../ops/errors.ts';
-import type { Settings } from '../ops/setting.ts';
+import type { SettingSources, Settings, Values } from '../ops/setting.ts';
 
 /** Context in which a command runs. */
-export interface CommandContext {
-  readonly args: readonly string[];
-  readonly env: Readonly<Record<string, string | undefined>>;
-  readonly knownFlags: readonly string[];
+interface CommandContext extends SettingSources {
+  readonly positionals: readonly string[];
   /** Prints one line on stdout. */
   readonly print: (line: string) => void;
 }
 
 /** A command: its table of settings and its function, which resolves with the exit code. */
-export interface Command {
+export interface Command<S extends Settings = Settings> {
   readonly summary: string;
-  /** Operands after the command's name, as the help shows them. */
+  /** Operands after the command's name, as the help shows them; empty for a command that accepts none. */
   readonly operands: string;
   /** Actions of the command with their descriptions, for its help. */
   readonly actions?: readonly ActionHelp[];
-  readonly settings: Settings;
+  readonly settings: S;
   /** Meanings of the exit codes, for a command with more codes than 0 (success) and 1 (error). */
   readonly exitCodes?: readonly ExitCode[];
-  run(context: CommandContext): Promise<number>;
+  run(values: Values<S>, context: CommandContext): Promise<number>;
 }
 
 /** An action of a command: its operands and its description. */

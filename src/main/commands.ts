@@ -1,8 +1,9 @@
-import { variableOf } from '../ops/setting.ts';
+import { OperatorError } from '../ops/errors.ts';
+import { resolveSettings, unknown, variableOf } from '../ops/setting.ts';
 import { accountCommand } from './account/account.ts';
 import { archiveCommand } from './archive/archive.ts';
 import { checkCommand } from './check/check.ts';
-import type { Command } from './command.ts';
+import { type Command, packageVersion } from './command.ts';
 import { demoCommand } from './demo/demo.ts';
 import { doctorCommand } from './doctor/doctor.ts';
 import { exportCommand } from './export/export.ts';
@@ -31,22 +32,48 @@ export const commands = {
   sim: simCommand,
 } as const satisfies Record<string, Command>;
 
-/** Name of a command. */
-type CommandName = keyof typeof commands;
-
 /** Names of all commands. */
-export const commandNames = Object.keys(commands) as CommandName[];
+export const commandNames = Object.keys(commands) as (keyof typeof commands)[];
+
+/**
+ * Runs the command that the first argument names, or prints the help or the version. Resolves with the exit code.
+ * Rejects with OperatorError for an unknown command or an invalid setting.
+ */
+export async function runCommand(argv: readonly string[]): Promise<number> {
+  const [first = 'help', ...rest] = argv;
+  // `help COMMAND` is equivalent to `COMMAND --help`.
+  const helped = first === 'help' ? rest[0] : undefined;
+  const name = helped ?? first;
+  const args = helped === undefined ? rest : ['--help'];
+  if (name === 'help' || name === '--help' || name === '-h') return print(overview());
+  if (name === 'version' || name === '--version') return print(`almanac ${packageVersion()}`);
+  const found = commandNames.find((known) => known === name);
+  if (!found) throw unknown(`command ${name}`, name, commandNames, (known) => known);
+  const command: Command = commands[found];
+  if (args.includes('--help') || args.includes('-h')) return print(commandHelp(found, command));
+  const sources = { args, env: process.env, knownFlags };
+  const { values, positionals } = resolveSettings(command.settings, sources);
+  const [stray] = positionals;
+  if (stray !== undefined && command.operands === '')
+    throw new OperatorError(`this command accepts only settings, such as --NAME VALUE; got ${stray}`);
+  return command.run(values, { ...sources, positionals, print });
+}
+
+function print(line: string): number {
+  process.stdout.write(`${line}\n`);
+  return 0;
+}
 
 /**
  * Flags of all commands. Variables and the config file may set any of these flags, regardless of the command that
  * runs.
  */
-export const knownFlags: readonly string[] = [
+const knownFlags: readonly string[] = [
   ...new Set(Object.values(commands).flatMap(({ settings }) => Object.values(settings).map(({ flag }) => flag))),
 ];
 
 /** Returns the output of `almanac help`. */
-export function overview(): string {
+function overview(): string {
   const names = Object.entries(commands).map(([name, { summary }]) => `  ${name.padEnd(10)}${summary}`);
   return [
     'usage: almanac COMMAND [settings]',
@@ -62,10 +89,7 @@ export function overview(): string {
 const width = 36;
 
 /** Returns the output of `almanac COMMAND --help`. */
-export function commandHelp(
-  name: string,
-  { summary, operands, actions = [], settings, exitCodes = [] }: Command,
-): string {
+function commandHelp(name: string, { summary, operands, actions = [], settings, exitCodes = [] }: Command): string {
   const rows = Object.values(settings).map(({ flag, placeholder, help, fallback }) => {
     const usage = placeholder === null ? `--${flag}` : `--${flag} ${placeholder}`;
     const given = String(fallback ?? '');

@@ -186,15 +186,6 @@ export function resolveSettings<S extends Settings>(settings: S, sources: Settin
   return { values: values as Values<S>, positionals };
 }
 
-/** Resolves the settings of a command that accepts no positional arguments; throws OperatorError if there is one. */
-export function resolveSettingsAlone<S extends Settings>(settings: S, sources: SettingSources): Values<S> {
-  const { values, positionals } = resolveSettings(settings, sources);
-  const [stray] = positionals;
-  if (stray !== undefined)
-    throw new OperatorError(`this command accepts only settings, such as --NAME VALUE; got ${stray}`);
-  return values;
-}
-
 function readFlags(table: readonly Setting<unknown>[], args: readonly string[]) {
   const options: Record<string, { type: 'string' | 'boolean'; multiple: true }> = {
     [configFlag]: { type: 'string', multiple: true },

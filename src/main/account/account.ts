@@ -1,16 +1,14 @@
 import { createLog } from '../../ops/log.ts';
-import { resolveSettingsAlone } from '../../ops/setting.ts';
 import type { Command } from '../command.ts';
 import { addressOf, serveUntilStopped } from '../serve.ts';
 import { accountSettings } from './account-settings.ts';
 
 /** `almanac account`: the account-view surface over a store. */
-export const accountCommand: Command = {
+export const accountCommand: Command<typeof accountSettings> = {
   summary: 'the account-view surface over a store: observed labels on one account, and exports',
   operands: '',
   settings: accountSettings,
-  async run({ args, env, knownFlags, print }) {
-    const values = resolveSettingsAlone(accountSettings, { args, env, knownFlags });
+  async run(values, { print }) {
     // Load these modules on demand, because other commands do not need them.
     const { startAccount } = await import('./account-process.ts');
     const log = createLog('account', values.logLevel);

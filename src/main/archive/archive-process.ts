@@ -12,7 +12,6 @@ import { createLog, type Log } from '../../ops/log.ts';
 import { serviceFetch } from '../../ops/service-fetch.ts';
 import type { Values } from '../../ops/setting.ts';
 import { findIdentity, findIdentityIn } from '../archived-identity.ts';
-import type { CommandContext } from '../command.ts';
 import { type Running, serveUntilStopped } from '../serve.ts';
 import { operatorUrl, userAgentFor } from '../shared-settings.ts';
 import type { archiveSettings } from './archive-settings.ts';
@@ -25,7 +24,7 @@ const requestTimeoutMs = 10_000;
 const maxWaitMs = 60_000;
 
 /** Archives until a signal arrives. Resolves with the exit code. */
-export function archive(values: ArchiveValues, print: CommandContext['print']): Promise<number> {
+export function archive(values: ArchiveValues, print: (line: string) => void): Promise<number> {
   const log = createLog('archive', values.logLevel);
   return serveUntilStopped({
     metricsPort: values.metricsPort,

@@ -18,11 +18,11 @@ import type { Values } from '../../ops/setting.ts';
 import { StoreError } from '../../store/errors.ts';
 import { takeWriterLock, type WriterLock } from '../../store/sqlite/base/files.ts';
 import { findIdentity, findIdentityIn } from '../archived-identity.ts';
-import { type CommandContext, packageRoot } from '../command.ts';
+import { packageRoot } from '../command.ts';
 import type { archiveSettings } from './archive-settings.ts';
 
 type ArchiveValues = Values<typeof archiveSettings>;
-type Print = CommandContext['print'];
+type Print = (line: string) => void;
 
 /**
  * `almanac archive rebuild DAY`: recomputes the derived files of a closed day, restores missing and damaged files,

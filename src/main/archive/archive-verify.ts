@@ -9,7 +9,6 @@ import { httpSchemes } from '../../input/url.ts';
 import { OperatorError, systemCode, systemWords } from '../../ops/errors.ts';
 import { serviceFetch } from '../../ops/service-fetch.ts';
 import type { Values } from '../../ops/setting.ts';
-import type { CommandContext } from '../command.ts';
 import { operatorUrl, userAgentFor } from '../shared-settings.ts';
 import type { archiveSettings } from './archive-settings.ts';
 
@@ -36,7 +35,7 @@ async function wait(milliseconds: number): Promise<void> {
 export async function verify(
   operands: readonly string[],
   values: ArchiveValues,
-  print: CommandContext['print'],
+  print: (line: string) => void,
 ): Promise<number> {
   const [place, ...more] = operands;
   if (place === undefined || more.length > 0) throw new OperatorError('archive verify requires exactly one URL or DIR');

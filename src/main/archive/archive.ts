@@ -1,13 +1,12 @@
 import { type FindingKind, findingMeanings, verifyExitCodes } from '../../archive/verify/finding.ts';
 import { OperatorError } from '../../ops/errors.ts';
-import { resolveSettings } from '../../ops/setting.ts';
 import type { Command } from '../command.ts';
 import { archiveSettings } from './archive-settings.ts';
 
 const kinds = (Object.keys(findingMeanings) as FindingKind[]).filter((kind) => verifyExitCodes[kind] > 1);
 
 /** `almanac archive`: archives what the facts API publishes, and verifies and maintains archives. */
-export const archiveCommand: Command = {
+export const archiveCommand: Command<typeof archiveSettings> = {
   summary: 'archives what the facts API publishes, hour by hour, with a signed log of the closed days',
   operands: '[verify URL-or-DIR | rebuild DAY | withdraw DAY FILE]',
   settings: archiveSettings,
@@ -22,8 +21,7 @@ export const archiveCommand: Command = {
       meaning: `verify${kind === 'altered' ? ', rebuild' : ''}: ${findingMeanings[kind]}`,
     })),
   ],
-  async run({ args, env, knownFlags, print }) {
-    const { values, positionals } = resolveSettings(archiveSettings, { args, env, knownFlags });
+  async run(values, { positionals, print }) {
     const [action, ...operands] = positionals;
     // Load the modules of each action on demand, because other commands do not need them.
     if (action === undefined) return (await import('./archive-process.ts')).archive(values, print);

@@ -1,5 +1,5 @@
 import { OperatorError } from '../../ops/errors.ts';
-import { resolveSettings, toggle } from '../../ops/setting.ts';
+import { toggle } from '../../ops/setting.ts';
 import type { Command } from '../command.ts';
 import { freshnessSettings } from '../facts/facts-settings.ts';
 import type { Verdict } from './check-verdict.ts';
@@ -13,7 +13,7 @@ export const checkExitCodes = { servable: 0, refused: 1, not_an_artifact: 2 } as
 >;
 
 /** `almanac check FILE`: shows how the facts API would treat an artifact, and why. */
-export const checkCommand: Command = {
+export const checkCommand: Command<typeof settings> = {
   summary: 'judges an artifact as the facts API would, and explains the verdict',
   operands: 'FILE',
   settings,
@@ -25,8 +25,7 @@ export const checkCommand: Command = {
     },
     { code: checkExitCodes.not_an_artifact, meaning: 'not an artifact: of unknown schema, or not JSON' },
   ],
-  async run({ args, env, knownFlags, print }) {
-    const { values, positionals } = resolveSettings(settings, { args, env, knownFlags });
+  async run(values, { positionals, print }) {
     const [file] = positionals;
     if (file === undefined || positionals.length > 1) throw new OperatorError('check requires exactly one FILE');
     // Load the schemas on demand, because other commands do not need them.

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { accountPaths } from '../../contract/account.ts';
 import { OperatorError } from '../../ops/errors.ts';
 import { type LogLevel, silentLog } from '../../ops/log.ts';
-import { optionalText, resolveSettingsAlone } from '../../ops/setting.ts';
+import { optionalText } from '../../ops/setting.ts';
 import type { Command } from '../command.ts';
 import { takeDemoFolder } from '../demo-folder.ts';
 import { assertFree, type Running, serveUntilStopped } from '../serve.ts';
@@ -19,12 +19,11 @@ const demoSettings = {
 };
 
 /** `almanac demo`: the observatory over a simulated network with a simulated history. */
-export const demoCommand: Command = {
+export const demoCommand: Command<typeof demoSettings> = {
   summary: 'the observatory over a simulated network with a simulated history, marked as simulated everywhere',
   operands: '',
   settings: demoSettings,
-  run({ args, env, knownFlags, print }) {
-    const values = resolveSettingsAlone(demoSettings, { args, env, knownFlags });
+  run(values, { args, env, print }) {
     const screen = showsScreen(process.stdout.isTTY, env);
     return serveUntilStopped({
       metricsPort: null,

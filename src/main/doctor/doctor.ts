@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { httpSchemes } from '../../input/url.ts';
-import { resolveSettingsAlone } from '../../ops/setting.ts';
 import type { Command } from '../command.ts';
 import { isDemoFolder } from '../demo-folder.ts';
 import { operatorUrl } from '../shared-settings.ts';
@@ -12,7 +11,7 @@ import { type Finding, ok } from './finding.ts';
 const exitCodes = { ok: 0, fail: 1, warn: 2 } as const satisfies Record<Finding['level'], number>;
 
 /** `almanac doctor`: checks this machine's set-up and suggests what to do. */
-export const doctorCommand: Command = {
+export const doctorCommand: Command<typeof doctorSettings> = {
   summary: "checks this machine's set-up: upstreams, clock, disk, stores, artifacts, ports",
   operands: '',
   settings: doctorSettings,
@@ -21,8 +20,7 @@ export const doctorCommand: Command = {
     { code: exitCodes.fail, meaning: 'a check failed (fail), or a setting is invalid' },
     { code: exitCodes.warn, meaning: 'no check failed, but something needs attention (warn)' },
   ],
-  async run({ args, env, knownFlags, print }) {
-    const values = resolveSettingsAlone(doctorSettings, { args, env, knownFlags });
+  async run(values, { print }) {
     const { data, store, artifacts } = values;
     const findings = await examine({
       ...values,

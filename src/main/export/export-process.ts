@@ -6,7 +6,6 @@ import { number, showProgress } from '../../export/progress.ts';
 import { type ExportOrder, saveExport } from '../../export/save.ts';
 import { firstSignal } from '../../ops/process.ts';
 import { serviceFetch } from '../../ops/service-fetch.ts';
-import type { CommandContext } from '../command.ts';
 import { terminalText } from '../terminal-text.ts';
 
 /** Maximum length of a printed line, in characters. */
@@ -21,7 +20,7 @@ export async function runExport(
   out: string,
   base: string,
   values: { readonly timeoutSeconds: number; readonly giveUpSeconds: number },
-  print: CommandContext['print'],
+  print: (line: string) => void,
 ): Promise<FailureKind | 'complete' | 'interrupted'> {
   const writeLine = (text: string): unknown => process.stderr.write(text);
   const progress = showProgress({ write: writeLine, terminal: process.stderr.isTTY === true, clock: Date.now });

@@ -7,16 +7,7 @@ import type { AskedInterval } from '../../export/part.ts';
 import type { ExportOrder } from '../../export/save.ts';
 import { httpSchemes } from '../../input/url.ts';
 import { OperatorError } from '../../ops/errors.ts';
-import {
-  choice,
-  integer,
-  optionalInteger,
-  optionalText,
-  resolveSettings,
-  type Setting,
-  text,
-  type Values,
-} from '../../ops/setting.ts';
+import { choice, integer, optionalInteger, optionalText, type Setting, text, type Values } from '../../ops/setting.ts';
 import type { Command } from '../command.ts';
 import { operatorUrl } from '../shared-settings.ts';
 
@@ -74,7 +65,7 @@ export const exportExitCodes = {
 } as const satisfies Record<FailureKind | 'complete' | 'interrupted', number>;
 
 /** `almanac export DID`: saves the observations of one account as a verified file. */
-export const exportCommand: Command = {
+export const exportCommand: Command<typeof exportSettings> = {
   summary: 'downloads and verifies the observations on one account from an account-view service',
   operands: 'DID',
   settings: exportSettings,
@@ -94,8 +85,7 @@ export const exportCommand: Command = {
     { code: exportExitCodes.unwritable, meaning: 'the file cannot be written' },
     { code: exportExitCodes.interrupted, meaning: 'interrupted by a signal' },
   ],
-  async run(context) {
-    const { values, positionals } = resolveSettings(exportSettings, context);
+  async run(values, { positionals, print }) {
     const [named] = positionals;
     if (named === undefined || positionals.length > 1) throw new OperatorError('export requires exactly one DID');
     if (!isDid(named))
@@ -110,7 +100,7 @@ export const exportCommand: Command = {
     const out = values.out ?? fileName(account, values.format);
     // Load this module on demand, because other commands do not need it.
     const { runExport } = await import('./export-process.ts');
-    return exportExitCodes[await runExport(order, out, baseOf(values.from), values, context.print)];
+    return exportExitCodes[await runExport(order, out, baseOf(values.from), values, print)];
   },
 };
 

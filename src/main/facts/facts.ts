@@ -1,17 +1,15 @@
 import cluster from 'node:cluster';
 import { createLog } from '../../ops/log.ts';
-import { resolveSettingsAlone } from '../../ops/setting.ts';
 import type { Command } from '../command.ts';
 import { addressOf, serveUntilStopped } from '../serve.ts';
 import { factsSettings } from './facts-settings.ts';
 
 /** `almanac facts`: the facts API over an artifact directory, files or URLs. */
-export const factsCommand: Command = {
+export const factsCommand: Command<typeof factsSettings> = {
   summary: 'the facts API over an artifact directory (or per-instrument paths or URLs)',
   operands: '',
   settings: factsSettings,
-  async run({ args, env, knownFlags, print }) {
-    const values = resolveSettingsAlone(factsSettings, { args, env, knownFlags });
+  async run(values, { print }) {
     const announce = (port: number): void => print(`almanac facts listening on ${addressOf(values, port)}`);
     if (values.workers > 1 && cluster.isPrimary) {
       const { runWorkers } = await import('./workers.ts');

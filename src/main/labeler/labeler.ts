@@ -3,7 +3,7 @@ import { httpSchemes } from '../../input/url.ts';
 import { isHandle } from '../../network/identity/did-document.ts';
 import { OperatorError } from '../../ops/errors.ts';
 import { serviceFetch } from '../../ops/service-fetch.ts';
-import { integer, resolveSettings, text, toggle } from '../../ops/setting.ts';
+import { integer, text, toggle } from '../../ops/setting.ts';
 import type { Command } from '../command.ts';
 import { operatorUrl } from '../shared-settings.ts';
 import type { LabelerFailure } from './labeler-document.ts';
@@ -26,7 +26,7 @@ export const labelerExitCodes = {
 const defaultWidth = 80;
 
 /** `almanac labeler DID-or-HANDLE`: shows what a facts service knows about one labeler. */
-export const labelerCommand: Command = {
+export const labelerCommand: Command<typeof settings> = {
   summary: 'shows the state, daily activity, gaps and values of one labeler',
   operands: 'DID-or-HANDLE',
   settings,
@@ -40,8 +40,7 @@ export const labelerCommand: Command = {
     { code: labelerExitCodes.unreachable, meaning: 'the service cannot be reached, or did not respond in time' },
     { code: labelerExitCodes.unknown, meaning: 'the service does not know the labeler' },
   ],
-  async run(context) {
-    const { values, positionals } = resolveSettings(settings, context);
+  async run(values, { positionals, print }) {
     const [named] = positionals;
     if (named === undefined || positionals.length > 1)
       throw new OperatorError('labeler requires exactly one DID or handle');
@@ -66,8 +65,8 @@ export const labelerCommand: Command = {
       process.stderr.write(`almanac: ${found.why}\n`);
       return labelerExitCodes[found.kind];
     }
-    if (values.json) context.print(JSON.stringify(found.document, null, 2));
-    else for (const line of labelerLines(found.document, process.stdout.columns ?? defaultWidth)) context.print(line);
+    if (values.json) print(JSON.stringify(found.document, null, 2));
+    else for (const line of labelerLines(found.document, process.stdout.columns ?? defaultWidth)) print(line);
     return labelerExitCodes.shown;
   },
 };

@@ -3,7 +3,6 @@ import { OperatorError } from '../../ops/errors.ts';
 import type { Values } from '../../ops/setting.ts';
 import { StoreError } from '../../store/errors.ts';
 import { companionFolder, parseStoreUrl } from '../../store/open.ts';
-import type { CommandContext } from '../command.ts';
 import type { labelsSettings } from './labels-settings.ts';
 
 /** Resolved settings of `almanac labels`. */
@@ -15,7 +14,7 @@ export type LabelsValues = Values<typeof labelsSettings>;
  */
 export type LabelsAction = (
   values: LabelsValues,
-  print: CommandContext['print'],
+  print: (line: string) => void,
   operands: readonly string[],
 ) => Promise<number>;
 

@@ -17,7 +17,7 @@ import { StoreError } from '../../store/errors.ts';
 import { companionFolder, type FileEvent, openStoreStandby, openStoreWriter, parseStoreUrl } from '../../store/open.ts';
 import type { StoreWriter } from '../../store/port.ts';
 import { micros } from '../../store/time.ts';
-import { type CommandContext, packageRoot } from '../command.ts';
+import { packageRoot } from '../command.ts';
 import { serveUntilStopped } from '../serve.ts';
 import { directoriesOf, operatorUrl, userAgentFor } from '../shared-settings.ts';
 import { type LabelsValues, opened, refused } from './labels-action.ts';
@@ -25,7 +25,7 @@ import { type LabelsValues, opened, refused } from './labels-action.ts';
 const windowDays = 30;
 
 /** Observes every labeler until the process is asked to stop. */
-export async function observe(values: LabelsValues, print: CommandContext['print']): Promise<number> {
+export async function observe(values: LabelsValues, print: (line: string) => void): Promise<number> {
   const log = createLog('labels', values.logLevel);
   return serveUntilStopped({
     metricsPort: values.metricsPort,
@@ -95,7 +95,7 @@ function logFile(log: Log) {
  * Withholds the label facts from publication for the given reason. Rejects with OperatorError if no reason is given
  * or the artifact directory does not exist.
  */
-export async function hold({ artifacts, reason }: LabelsValues, print: CommandContext['print']): Promise<number> {
+export async function hold({ artifacts, reason }: LabelsValues, print: (line: string) => void): Promise<number> {
   if (reason === null || reason.trim() === '') {
     throw new OperatorError('hold requires a reason: almanac labels hold --reason "…"');
   }
@@ -110,7 +110,7 @@ export async function hold({ artifacts, reason }: LabelsValues, print: CommandCo
 }
 
 /** Ends a hold, so that the label facts are published again. */
-export async function release({ artifacts }: LabelsValues, print: CommandContext['print']): Promise<number> {
+export async function release({ artifacts }: LabelsValues, print: (line: string) => void): Promise<number> {
   assertFolder(artifacts);
   const released = await releaseHold(artifacts, artifactNames.labels);
   print(released ? `the label facts of ${artifacts} are released` : `the label facts of ${artifacts} were not held`);

@@ -24,7 +24,6 @@ import {
 import type { DayReport, StoreReader } from '../../store/port.ts';
 import type { StoreProcess, StoreProcesses } from '../../store/standby/standby.ts';
 import { micros } from '../../store/time.ts';
-import type { CommandContext } from '../command.ts';
 import { type LabelsAction, opened, refused, storeFolder } from './labels-action.ts';
 import type { labelsSettings } from './labels-settings.ts';
 
@@ -35,7 +34,7 @@ import type { labelsSettings } from './labels-settings.ts';
  */
 export async function restoreFrom(
   { store, state }: Values<typeof labelsSettings>,
-  print: CommandContext['print'],
+  print: (line: string) => void,
   [from]: readonly string[],
 ): Promise<number> {
   if (from === undefined)
@@ -73,7 +72,7 @@ function merged(list: DenyList, { entries }: DenyList): DenyList {
   return new DenyList([...list.entries, ...entries.filter(({ target }) => list.entryOf(target) === null)]);
 }
 
-type Print = CommandContext['print'];
+type Print = (line: string) => void;
 
 /**
  * Recomputes every counter from the rows and compares every checksum. `--repair` rewrites the derived data. Resolves
@@ -129,7 +128,7 @@ function linesOf({ day, sealed, unverified, rows, problems }: DayReport, repaire
  */
 export async function newEpoch(
   { store }: Values<typeof labelsSettings>,
-  print: CommandContext['print'],
+  print: (line: string) => void,
 ): Promise<number> {
   try {
     const done = setAside(store, new Date());

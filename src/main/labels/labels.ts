@@ -1,5 +1,4 @@
 import { OperatorError } from '../../ops/errors.ts';
-import { resolveSettings } from '../../ops/setting.ts';
 import type { Command } from '../command.ts';
 import type { LabelsAction } from './labels-action.ts';
 import { labelsSettings } from './labels-settings.ts';
@@ -83,7 +82,7 @@ const names = Object.keys(actions);
 const usages = Object.entries(actions).map(([name, { usage }]) => [name, usage].filter(Boolean).join(' '));
 
 /** `almanac labels`: the label instrument and its administration. */
-export const labelsCommand: Command = {
+export const labelsCommand: Command<typeof labelsSettings> = {
   summary: 'the label instrument: observes every labeler and writes labels-overview.json and the labelers artifact',
   operands: `[${usages.join(' | ')}]`,
   actions: Object.entries(actions).map(([name, { usage, optional, does }]) => ({
@@ -91,8 +90,7 @@ export const labelsCommand: Command = {
     does,
   })),
   settings: labelsSettings,
-  async run({ args, env, knownFlags, print }) {
-    const { values, positionals } = resolveSettings(labelsSettings, { args, env, knownFlags });
+  async run(values, { positionals, print }) {
     const [name, ...operands] = positionals;
     if (name === undefined) return (await observe())(values, print, []);
     const action = Object.hasOwn(actions, name) ? actions[name] : undefined;

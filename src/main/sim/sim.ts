@@ -2,16 +2,7 @@ import type { Sim, SimAddresses } from '../../../sim/index.ts';
 import { OperatorError, systemCode, systemWords } from '../../ops/errors.ts';
 import { createLog, logLevels } from '../../ops/log.ts';
 import { firstSignal, stopInTime } from '../../ops/process.ts';
-import {
-  choice,
-  integer,
-  number,
-  optionalText,
-  resolveSettingsAlone,
-  text,
-  toggle,
-  type Values,
-} from '../../ops/setting.ts';
+import { choice, integer, number, optionalText, text, toggle, type Values } from '../../ops/setting.ts';
 import type { Command } from '../command.ts';
 
 /** Settings of `almanac sim`. */
@@ -66,12 +57,11 @@ const simSettings = {
 };
 
 /** `almanac sim`: the simulated network without an observatory. */
-export const simCommand: Command = {
+export const simCommand: Command<typeof simSettings> = {
   summary: 'the simulated network alone, on loopback',
   operands: '',
   settings: simSettings,
-  async run({ args, env, knownFlags, print }) {
-    const values = resolveSettingsAlone(simSettings, { args, env, knownFlags });
+  async run(values, { print }) {
     const log = createLog('sim', values.logLevel);
     const sim = await createFrom(values);
     // A signal that arrives during startup is handled once startup is complete.

@@ -12,7 +12,6 @@ import {
   storeProcesses,
 } from '../../store/open.ts';
 import { initializeStore } from '../../store/postgres/schema/migrate.ts';
-import type { CommandContext } from '../command.ts';
 import { refused } from '../labels/labels-action.ts';
 
 /** Interval between two checks of a source that an instrument is writing, in milliseconds. */
@@ -34,7 +33,7 @@ export interface StoreCopyOptions {
  * Copies a store, prints the progress, and resolves with the exit code. Rejects with OperatorError if the copy cannot
  * be completed.
  */
-export async function copyStores(options: StoreCopyOptions, print: CommandContext['print']): Promise<number> {
+export async function copyStores(options: StoreCopyOptions, print: (line: string) => void): Promise<number> {
   const { from, to, state, once, handOver } = options;
   // Validate the URLs before opening a store.
   parseStoreUrl(to);
@@ -80,7 +79,7 @@ export async function copyStores(options: StoreCopyOptions, print: CommandContex
  * Makes a store writable again after it was copied elsewhere. Rejects with OperatorError if an instrument is writing
  * the store.
  */
-export async function reopenStore(url: string, print: CommandContext['print']): Promise<number> {
+export async function reopenStore(url: string, print: (line: string) => void): Promise<number> {
   try {
     const source = await openCopySource(url);
     try {
@@ -110,7 +109,7 @@ async function copyDenials(from: string, to: string): Promise<void> {
  * or if no instrument is writing. Rejects with OperatorError if the store has a standby, or if the instrument cannot be
  * identified.
  */
-async function stopWriter(from: string, attempts: number, print: CommandContext['print']): Promise<void> {
+async function stopWriter(from: string, attempts: number, print: (line: string) => void): Promise<void> {
   if (attempts > 0) return;
   const { writer, standby } = await storeProcesses(from);
   if (standby !== null)
@@ -177,7 +176,7 @@ function duration(seconds: number): string {
 /** Creates a store in a database, and prints what the operator does next. */
 export async function createStore(
   values: { readonly store: string; readonly writerRole: string; readonly readerRole: string },
-  print: CommandContext['print'],
+  print: (line: string) => void,
 ): Promise<number> {
   const place = parseStoreUrl(values.store);
   if (place.kind !== 'postgres') {

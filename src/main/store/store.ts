@@ -1,5 +1,5 @@
 import { OperatorError } from '../../ops/errors.ts';
-import { resolveSettings, text, toggle } from '../../ops/setting.ts';
+import { text, toggle } from '../../ops/setting.ts';
 import type { Command } from '../command.ts';
 import { defaultData } from '../facts/facts-settings.ts';
 
@@ -32,7 +32,7 @@ const usage =
   'store requires an action: almanac store init --store postgres://ADMIN@HOST/DATABASE, store copy FROM TO, or store reopen URL';
 
 /** `almanac store`: creates a store in a database, and copies stores. */
-export const storeCommand: Command = {
+export const storeCommand: Command<typeof settings> = {
   summary: 'creates the observation store in a PostgreSQL database, and copies a store that an instrument is writing',
   operands: 'init | copy FROM TO | reopen URL',
   settings,
@@ -41,8 +41,7 @@ export const storeCommand: Command = {
     { code: 1, meaning: 'an error, or a copy that differs from its source' },
     { code: 3, meaning: 'with --once: every row is copied, but an instrument is still writing FROM' },
   ],
-  async run({ args, env, knownFlags, print }) {
-    const { values, positionals } = resolveSettings(settings, { args, env, knownFlags });
+  async run(values, { positionals, print }) {
     const [action, from, to, ...rest] = positionals;
     const { copyStores, createStore, reopenStore } = await import('./store-copy.ts');
     if (action === 'init' && from === undefined) return createStore(values, print);

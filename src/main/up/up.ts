@@ -1,11 +1,5 @@
 import { silentLog } from '../../ops/log.ts';
-import {
-  optionalText,
-  resolveSettingsAlone,
-  type SettingSources,
-  type Settings,
-  type Values,
-} from '../../ops/setting.ts';
+import { optionalText, resolveSettings, type SettingSources, type Settings } from '../../ops/setting.ts';
 import type { Command } from '../command.ts';
 import { refuseDemoFolder } from '../demo-folder.ts';
 import type { TriedHost } from '../doctor/finding.ts';
@@ -28,14 +22,13 @@ const upSettings = {
 };
 
 /** `almanac up`: runs the observatory against the live network. */
-export const upCommand: Command = {
+export const upCommand: Command<typeof upSettings> = {
   summary: 'the observatory against the live network: both instruments and both servers, each in its own process',
   operands: '',
   settings: upSettings,
-  run({ args, env, knownFlags, print }) {
-    const values = resolveSettingsAlone(upSettings, { args, env, knownFlags });
-    const tryHosts = hostTries(values, { args, env, knownFlags });
-    const screen = showsScreen(process.stdout.isTTY, env);
+  run(values, context) {
+    const tryHosts = hostTries(values, context);
+    const screen = showsScreen(process.stdout.isTTY, context.env);
     return serveUntilStopped({
       metricsPort: null,
       collectMetrics: false,
@@ -49,10 +42,14 @@ export const upCommand: Command = {
           data: values.data,
           endpoints: values.jetstream,
           tryHosts,
-          parts: observatoryParts(values, args, { weather: jetstream, labels: jetstream, archive: values.archive }),
+          parts: observatoryParts(values, context.args, {
+            weather: jetstream,
+            labels: jetstream,
+            archive: values.archive,
+          }),
           remarks: () => [],
           screen,
-          print,
+          print: context.print,
           log,
         });
         return {
@@ -86,13 +83,9 @@ const hostSettings = {
  */
 function hostTries(
   values: { readonly contact: string | null; readonly jetstream: readonly string[] },
-  { args, env, knownFlags }: SettingSources,
+  { args, ...sources }: SettingSources,
 ): () => Promise<readonly TriedHost[]> {
-  const hosts: Values<typeof hostSettings> = resolveSettingsAlone(hostSettings, {
-    args: configOf(args),
-    env,
-    knownFlags,
-  });
+  const { values: hosts } = resolveSettings(hostSettings, { args: configOf(args), ...sources });
   return async () => {
     try {
       // Load the module on demand, because it is needed only if the network does not respond.

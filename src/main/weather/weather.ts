@@ -1,6 +1,5 @@
 import { performance } from 'node:perf_hooks';
 import { createLog } from '../../ops/log.ts';
-import { resolveSettingsAlone } from '../../ops/setting.ts';
 import { noTelemetry } from '../../weather/stream/telemetry.ts';
 import type { Command } from '../command.ts';
 import { serveUntilStopped } from '../serve.ts';
@@ -8,12 +7,11 @@ import { parentChannel, reportingTelemetry } from './weather-report.ts';
 import { weatherSettings } from './weather-settings.ts';
 
 /** `almanac weather`: the weather instrument. */
-export const weatherCommand: Command = {
+export const weatherCommand: Command<typeof weatherSettings> = {
   summary: 'the weather instrument: observes a Jetstream host and writes weather-summary.json',
   operands: '',
   settings: weatherSettings,
-  async run({ args, env, knownFlags, print }) {
-    const values = resolveSettingsAlone(weatherSettings, { args, env, knownFlags });
+  async run(values, { print }) {
     const log = createLog('weather', values.logLevel);
     return serveUntilStopped({
       metricsPort: values.metricsPort,

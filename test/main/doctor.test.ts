@@ -225,6 +225,13 @@ describe('almanac doctor', () => {
 });
 
 describe('the check of the upstreams', () => {
+  it('reports a seeds file that cannot be read in one line', async () => {
+    const seeds = join(data, 'none.json');
+    const { code, stderr } = await runProgram(['doctor', ...flags({ ...network, seeds })]);
+    expect(code).toBe(1);
+    expect(stderr).toEqual([expect.stringContaining(`cannot read the seeds file ${seeds}`)]);
+  });
+
   it('fails if the upstreams refuse connections, but only warns if another relay responds', async () => {
     const closed = await freePort();
     const gone = `http://127.0.0.1:${closed}`;

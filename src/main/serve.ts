@@ -5,7 +5,7 @@ import type { Registry } from 'prom-client';
 import type { HttpServer } from '../http/server.ts';
 import { OperatorError, systemCode, systemWords } from '../ops/errors.ts';
 import type { Log } from '../ops/log.ts';
-import { firstSignal, registryText, serveMetrics, stopInTime } from '../ops/process.ts';
+import { firstSignal, serveMetrics, stopInTime } from '../ops/process.ts';
 
 /** A started component that can be stopped. */
 export interface Running {
@@ -33,7 +33,10 @@ export async function serveUntilStopped({ metricsPort, collectMetrics, log, star
   // A signal that arrives during startup is handled once startup is complete.
   const asked = firstSignal();
   const registry = collectMetrics ? await defaultRegistry() : null;
-  const metrics = registry && metricsPort !== null ? await serveMetrics(metricsPort, registryText(registry)) : null;
+  const metrics =
+    registry && metricsPort !== null
+      ? await serveMetrics(metricsPort, { contentType: registry.contentType, text: () => registry.metrics() })
+      : null;
   if (metrics) log.info('the metrics port is open', { port: metrics.port });
   try {
     const running = await started(start, registry, asked);

@@ -1,6 +1,5 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Registry } from 'prom-client';
 import { OperatorError, systemWords } from './errors.ts';
 
 /** Maximum time from the first signal until everything has stopped, in milliseconds. */
@@ -59,7 +58,7 @@ export function threadIdleMs(): number {
 }
 
 /** A separate listener for Prometheus, on loopback only. */
-export interface MetricsServer {
+interface MetricsServer {
   readonly port: number;
   stop(): Promise<void>;
 }
@@ -68,11 +67,6 @@ export interface MetricsServer {
 interface MetricsText {
   readonly contentType: string;
   text(): Promise<string>;
-}
-
-/** Returns the metrics text of one process's registry. */
-export function registryText(registry: Registry): MetricsText {
-  return { contentType: registry.contentType, text: () => registry.metrics() };
 }
 
 /** Starts the metrics listener. Rejects with OperatorError if the port cannot be bound. */

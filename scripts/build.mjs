@@ -28,7 +28,7 @@ const program = await build({
     almanac: 'src/main/almanac.ts',
     'seal-worker': 'src/store/sqlite/upkeep/seal-worker.ts',
     'reading-process': 'src/account/reading/reading-process.ts',
-    'past-process': 'src/main/demo/past/past-process.ts',
+    'past-process': 'src/main/demo/past-process.ts',
   },
   platform: 'node',
   treeshake,

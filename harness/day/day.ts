@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { createSim, type Sim } from '../../sim/index.ts';
-import { writeWeatherHistory } from '../../src/main/demo/past/weather-history.ts';
+import { writeWeatherHistory } from '../../src/main/demo/weather-history.ts';
 import { epochAge, writeLabelHistory } from '../../src/main/sim/label-history.ts';
 import { openStoreReader, openStoreWriter } from '../../src/store/open.ts';
 import { claimOrigin } from '../../src/store/origin.ts';

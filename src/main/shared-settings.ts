@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { isDid } from '../contract/identifiers.ts';
 import type { ConnectionBounds } from '../http/connections/connection-table.ts';
 import { httpSchemes, parseUrl, type UrlRules } from '../input/url.ts';
@@ -44,6 +45,11 @@ export const contactSetting: Setting<string | null> = {
 /** Returns the `User-Agent` of every request that a command makes. */
 export function userAgentFor({ contact }: { readonly contact: string | null }): string {
   return userAgent(packageVersion(), contact);
+}
+
+/** Returns the URL of the label store in a data directory. */
+export function labelStoreIn(data: string): string {
+  return `sqlite:${join(data, 'labels')}`;
 }
 
 /** The `--sample-account` setting of the services that have pages. */

@@ -1,3 +1,5 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
 import { join } from 'node:path';
 import { accountPaths } from '../../contract/account.ts';
 import { OperatorError } from '../../ops/errors.ts';
@@ -6,12 +8,11 @@ import { optionalText } from '../../ops/setting.ts';
 import type { Command } from '../command.ts';
 import { takeDemoFolder } from '../demo-folder.ts';
 import { assertFree, type Running, serveUntilStopped } from '../serve.ts';
+import { labelStoreIn } from '../shared-settings.ts';
 import type { SampleAccount } from '../sim/label-history.ts';
 import { openLog, startObservatory } from '../up/observatory.ts';
-import { type Extra, metricsPorts, observatoryParts, observatorySettings, storeOf } from '../up/observatory-parts.ts';
-import { showsScreen } from '../up/status.ts';
-import { type PartProcess, startPart } from '../up/supervisor.ts';
-import { type Past, startPast } from './past/past.ts';
+import { startPart } from '../up/supervisor.ts';
+import { metricsPorts, observatoryParts, observatorySettings } from '../up/up.ts';
 
 const demoSettings = {
   data: optionalText('data', 'DIR', 'data directory, emptied at each start; default: a temporary directory'),
@@ -24,7 +25,6 @@ export const demoCommand: Command<typeof demoSettings> = {
   operands: '',
   settings: demoSettings,
   run(values, { args, env, print }) {
-    const screen = showsScreen(process.stdout.isTTY, env);
     return serveUntilStopped({
       metricsPort: null,
       collectMetrics: false,
@@ -36,7 +36,7 @@ export const demoCommand: Command<typeof demoSettings> = {
           await assertFree('127.0.0.1', { 'metrics-port': values.metricsPort + place });
         }
         const folder = await takeDemoFolder(values.data);
-        const log = openLog('demo', values.logLevel, folder.path, screen);
+        const log = openLog('demo', values.logLevel, folder.path, env);
         const started: Running[] = [];
         const stop = async (): Promise<void> => {
           for (const one of started.reverse()) await one.stop();
@@ -60,7 +60,6 @@ export const demoCommand: Command<typeof demoSettings> = {
                 ...['labelers', 'archive'].map((path) => `${path.padEnd(9)}${urls.get('facts') ?? ''}/${path}`),
                 ...network.accounts.map(({ did, shows }) => `account  ${pageOf(did, urls.get('account'))}  ${shows}`),
               ],
-              screen,
               print,
               log,
             }),
@@ -81,7 +80,7 @@ function pageOf(did: string, url: string | undefined): string {
 }
 
 /** Returns flags that make the parts observe the simulated network, regardless of variables and the config file. */
-function extraOf({ jetstream, plc, relay, seeds, accounts, archive, archived }: DemoNetwork): Extra {
+function extraOf({ jetstream, plc, relay, seeds, accounts, archive, archived }: DemoNetwork) {
   const samples = accounts.flatMap(({ did, shows }) => ['--sample-account', `${did} ${shows}`]);
   return {
     ...{ archive, archiveFollows: archived },
@@ -179,7 +178,7 @@ async function startDemoNetwork(
 }
 
 /** Starts the network process, which writes the label history of its labelers into the store in `data`. */
-function startSim(data: string, logLevel: LogLevel, stderr: 'inherit' | number): PartProcess {
+function startSim(data: string, logLevel: LogLevel, stderr: 'inherit' | number) {
   const { seed, rate, labelers, labelRate, historyHours } = network;
   const numbers = { seed, rate, labelers, 'label-rate': labelRate, 'history-hours': historyHours };
   return startPart(
@@ -187,7 +186,7 @@ function startSim(data: string, logLevel: LogLevel, stderr: 'inherit' | number):
       name: 'sim',
       args: [
         ...Object.entries(numbers).flatMap(([flag, number]) => [`--${flag}`, String(number)]),
-        ...['--label-history', storeOf(data), '--host', '127.0.0.1', '--log-level', logLevel],
+        ...['--label-history', labelStoreIn(data), '--host', '127.0.0.1', '--log-level', logLevel],
       ],
     },
     stderr,
@@ -203,4 +202,94 @@ function textOf(addresses: Readonly<Record<string, unknown>>, name: string): str
   const value = addresses[name];
   if (typeof value !== 'string') throw new Error(`the simulated network has no ${name}`);
   return value;
+}
+
+/** Arguments of the process that writes the past of a demo. */
+export interface PastOrder {
+  /** Directory of the demo. */
+  readonly data: string;
+  /** Directory of the archive. */
+  readonly archive: string;
+  /** Endpoint of the simulated host, in the form that the weather instrument stores. */
+  readonly endpoint: string;
+  /** End of the past, in microseconds. */
+  readonly endUs: number;
+  /** Parameters of the simulated host. */
+  readonly seed: number;
+  readonly rate: number;
+}
+
+/**
+ * Messages of the process: `weather` once the weather store is written, `begun` once the archive contains its first
+ * hour.
+ */
+export type PastMessage = 'weather' | 'begun';
+
+/** The running process that writes the past of a demo. */
+interface Past {
+  /** Resolves when the weather store is written. Rejects if the process exits first. */
+  readonly weather: Promise<void>;
+  /**
+   * Starts the archive. The label store must already be written. Resolves after the archive's first hour; rejects if
+   * the process exits first.
+   */
+  beginArchive(): Promise<void>;
+  /** Resolves with true when the archive is complete, and with false if the process failed or was stopped. */
+  readonly archived: Promise<boolean>;
+  stop(): Promise<void>;
+}
+
+/**
+ * Node.js flags. Simulating many hours creates garbage, for which the runtime would otherwise keep 100 MB of memory.
+ */
+const memoryFlags = ['--max-semi-space-size=4'] as const;
+
+/** Starts the process. Its log goes to `stderr`: inherited, or a file descriptor. */
+function startPast(order: PastOrder, stderr: 'inherit' | number): Past {
+  // The module is .js in the compiled program, and .ts in the sources.
+  const file = new URL(`./past-process${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url);
+  const child = fork(file, [JSON.stringify(order)], {
+    execArgv: [...memoryFlags],
+    stdio: ['ignore', 'ignore', stderr, 'ipc'],
+    // Use a separate process group, so that Ctrl-C in the terminal reaches only the demo.
+    detached: true,
+  });
+  const ended = new Promise<number | null>((resolve) => {
+    child.once('exit', resolve);
+    // A process that could not be started emits no exit event.
+    child.once('error', () => resolve(null));
+  });
+  const weather = messageOf(child, 'weather', ended);
+  const begun = messageOf(child, 'begun', ended);
+  for (const promise of [weather, begun]) promise.catch(() => undefined);
+  return {
+    weather,
+    async beginArchive() {
+      child.send('archive');
+      await begun;
+    },
+    archived: ended.then((code) => code === 0),
+    async stop() {
+      child.kill('SIGKILL');
+      await ended;
+    },
+  };
+}
+
+async function messageOf(child: ChildProcess, message: PastMessage, ended: Promise<unknown>): Promise<void> {
+  const stop = new AbortController();
+  const received = async (): Promise<void> => {
+    for (;;) {
+      const [one] = (await once(child, 'message', { signal: stop.signal })) as [unknown];
+      if (one === message) return;
+    }
+  };
+  const failed = ended.then(() => {
+    throw new OperatorError('the simulated history of the demo could not be written');
+  });
+  try {
+    await Promise.race([received(), failed]);
+  } finally {
+    stop.abort();
+  }
 }

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { httpSchemes } from '../../input/url.ts';
 import type { Command } from '../command.ts';
 import { isDemoFolder } from '../demo-folder.ts';
-import { operatorUrl } from '../shared-settings.ts';
+import { labelStoreIn, operatorUrl } from '../shared-settings.ts';
 import { doctorSettings, type SetUp } from './doctor-settings.ts';
 import { type Finding, ok } from './finding.ts';
 
@@ -24,7 +24,7 @@ export const doctorCommand: Command<typeof doctorSettings> = {
     const { data, store, artifacts } = values;
     const findings = await examine({
       ...values,
-      store: store ?? `sqlite:${join(data, 'labels')}`,
+      store: store ?? labelStoreIn(data),
       artifacts: artifacts ?? join(data, 'artifacts'),
     });
     const verdict = worst(findings);

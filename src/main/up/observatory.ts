@@ -9,9 +9,8 @@ import { createLog, type Log, type LogLevel } from '../../ops/log.ts';
 import type { TriedHost } from '../doctor/finding.ts';
 import type { Running } from '../serve.ts';
 import { readReport, type WeatherReport } from '../weather/weather-report.ts';
-import { listeningAt } from './observatory-parts.ts';
-import { type Display, isUnanswered, plainDisplay, screenDisplay, statusOf } from './status.ts';
-import { type SupervisedPart, supervise } from './supervisor.ts';
+import { isUnanswered, plainDisplay, screenDisplay, showsScreen, statusOf } from './status.ts';
+import { listeningAt, type SupervisedPart, supervise } from './supervisor.ts';
 
 /** Interval between checks of the hosts during startup, in milliseconds. */
 const checkMs = 250;
@@ -31,8 +30,6 @@ interface ObservatoryOptions {
   readonly parts: readonly SupervisedPart[];
   /** Returns the lines above the state. `urls` contains the URLs of the listening parts by name. */
   readonly remarks: (urls: ReadonlyMap<string, string>) => readonly string[];
-  /** True to show a screen in the terminal instead of plain lines. */
-  readonly screen: boolean;
   readonly print: (line: string) => void;
   readonly log: ObservatoryLog;
 }
@@ -97,15 +94,15 @@ function artifactSources(folder: string) {
 
 /** Opens the screen, or prints the first plain lines. */
 function openDisplay(
-  { name, screen, print, log }: ObservatoryOptions,
+  { name, print, log }: ObservatoryOptions,
   head: {
     readonly ready: ReadonlyMap<string, string>;
     readonly addresses: readonly { readonly part: string; readonly url: string }[];
     readonly remarks: readonly string[];
   },
-): Display {
+) {
   const { ready, addresses, remarks } = head;
-  if (screen) {
+  if (log.screen) {
     const lines = [...remarks, ...addresses.map(({ part, url }) => `${part.padEnd(9)}${url}`)];
     const file = log.file === null ? [] : [`log      ${log.file}`];
     return screenDisplay(process.stdout, ['', `almanac ${name}`, ...lines, ...file]);
@@ -157,6 +154,8 @@ export function createHostCheck(tryHosts: () => Promise<readonly TriedHost[]>): 
 /** The log of an observatory and its parts. */
 interface ObservatoryLog {
   readonly log: Log;
+  /** True if the terminal shows a screen instead of plain lines. */
+  readonly screen: boolean;
   /** Destination of the parts' stderr: inherited, or the descriptor of the log file. */
   readonly stderr: 'inherit' | number;
   /** Path of the log file, or null if the log goes to stderr. */
@@ -173,9 +172,16 @@ interface ObservatoryLog {
  * Opens the log: on stderr, or in a file of the data directory if the terminal shows a screen. Throws OperatorError if
  * the directory cannot be used.
  */
-export function openLog(name: string, level: LogLevel, data: string, screen: boolean): ObservatoryLog {
+export function openLog(
+  name: string,
+  level: LogLevel,
+  data: string,
+  env: Readonly<Record<string, string | undefined>>,
+): ObservatoryLog {
+  const screen = showsScreen(process.stdout.isTTY, env);
   if (!screen || !process.stderr.isTTY) {
-    return { log: createLog(name, level), stderr: 'inherit', file: null, messages: () => [], close: () => undefined };
+    const noFile = { stderr: 'inherit', file: null, messages: () => [], close: () => undefined } as const;
+    return { log: createLog(name, level), screen, ...noFile };
   }
   const file = join(data, 'almanac.log');
   makeFolder(data);
@@ -186,7 +192,7 @@ export function openLog(name: string, level: LogLevel, data: string, screen: boo
       readFileSync(file, 'utf8')
         .split('\n')
         .filter((line) => line.startsWith('almanac: '));
-    return { log: createLog(name, level, fd), stderr: fd, file, messages, close: () => closeSync(fd) };
+    return { log: createLog(name, level, fd), screen, stderr: fd, file, messages, close: () => closeSync(fd) };
   } catch (error) {
     throw new OperatorError(`cannot write ${file}: ${systemWords(error)}`);
   }

@@ -241,7 +241,7 @@ export function duration(seconds: number): string {
 }
 
 /** Shows the state of an observatory. */
-export interface Display {
+interface Display {
   show(lines: readonly StatusLine[]): void;
 }
 

@@ -20,11 +20,8 @@ const killAfterMs = { instrument: 4_500, server: 3_000 } as const;
 /** A part with its role. Servers are stopped after the instruments, because the instruments write a last artifact. */
 export interface SupervisedPart extends Part {
   readonly kind: 'instrument' | 'server';
-  /**
-   * Part that must be ready before this part starts, and a function that returns further arguments for this part from
-   * the first line of the other part.
-   */
-  readonly after?: { readonly part: string; readonly args: (line: string) => readonly string[] };
+  /** Part that must be ready before this part starts, and the flag that passes the other part's URL to this part. */
+  readonly after?: { readonly part: string; readonly urlFlag: string };
   /**
    * Work that must finish before this part starts. Requires `after`. The observatory counts as ready without this part.
    */
@@ -98,7 +95,8 @@ function startedInOrder(children: readonly ChildSupervisor[]): Promise<string | 
     const { after, follows } = child.part;
     if (!after) return child.start([]);
     const before = children.find(({ part }) => part.name === after.part);
-    const more = after.args((before && (await begin(before))) ?? '');
+    const url = listeningAt((before && (await begin(before))) ?? '');
+    const more = url === null ? [] : [after.urlFlag, url];
     if (!follows) return child.start(more);
     child.startLater(follows, more);
     return null;
@@ -214,6 +212,11 @@ class ChildSupervisor {
   }
 }
 
+/** Returns the address in a server's first line of output, or null for any other line. */
+export function listeningAt(line: string): string | null {
+  return /listening on (\S+)$/.exec(line)?.[1] ?? null;
+}
+
 /** Returns the arguments with the port from the part's first line, so that a restarted part keeps its URL. */
 function pinned(args: readonly string[], line: string): readonly string[] {
   const port = /listening on https?:\/\/\S+?:(\d+)/.exec(line)?.[1];
@@ -229,7 +232,7 @@ interface Part {
 }
 
 /** The running process of a part. */
-export interface PartProcess {
+interface PartProcess {
   readonly process: ChildProcess;
   /** Returns the next line of stdout, or null if the process ended first. */
   nextLine(): Promise<string | null>;

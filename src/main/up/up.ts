@@ -1,17 +1,46 @@
+import { join } from 'node:path';
 import { silentLog } from '../../ops/log.ts';
-import { optionalText, resolveSettings, type SettingSources, type Settings } from '../../ops/setting.ts';
+import {
+  integer,
+  optionalInteger,
+  optionalText,
+  resolveSettings,
+  type SettingSources,
+  type Settings,
+  text,
+  type Values,
+} from '../../ops/setting.ts';
 import type { Command } from '../command.ts';
 import { refuseDemoFolder } from '../demo-folder.ts';
 import type { TriedHost } from '../doctor/finding.ts';
+import { defaultData, factsSettings, serverSettings } from '../facts/facts-settings.ts';
 import { labelsSettings } from '../labels/labels-settings.ts';
-import { serveUntilStopped } from '../serve.ts';
+import { addressOf, serveUntilStopped } from '../serve.ts';
+import { contactSetting, labelStoreIn } from '../shared-settings.ts';
 import { weatherSettings } from '../weather/weather-settings.ts';
 import { openLog, startObservatory } from './observatory.ts';
-import { configOf, dataSetting, observatoryParts, observatorySettings } from './observatory-parts.ts';
-import { showsScreen } from './status.ts';
+import type { SupervisedPart } from './supervisor.ts';
+
+/** Settings of `almanac up` and `almanac demo`. */
+export const observatorySettings = {
+  host: factsSettings.host,
+  port: factsSettings.port,
+  accountPort: integer('account-port', 'PORT', 8401, { min: 0, max: 65_535 }, 'port of the account-view surface'),
+  metricsPort: optionalInteger(
+    'metrics-port',
+    'PORT',
+    { min: 1, max: 65_000 },
+    "serve the facts API's Prometheus metrics on this loopback port, and those of the other parts on the next ports",
+  ),
+  contact: contactSetting,
+  logLevel: serverSettings.logLevel,
+};
+
+/** Number of consecutive metrics ports of an observatory: facts, weather, labels, account and archive. */
+export const metricsPorts = 5;
 
 const upSettings = {
-  data: dataSetting,
+  data: text('data', 'DIR', defaultData, 'data directory'),
   jetstream: weatherSettings.jetstream,
   archive: optionalText(
     'archive',
@@ -28,14 +57,13 @@ export const upCommand: Command<typeof upSettings> = {
   settings: upSettings,
   run(values, context) {
     const tryHosts = hostTries(values, context);
-    const screen = showsScreen(process.stdout.isTTY, context.env);
     return serveUntilStopped({
       metricsPort: null,
       collectMetrics: false,
       log: silentLog,
       start: async () => {
         refuseDemoFolder(values.data);
-        const log = openLog('up', values.logLevel, values.data, screen);
+        const log = openLog('up', values.logLevel, values.data, context.env);
         const jetstream = values.jetstream.flatMap((host) => ['--jetstream', host]);
         const running = await startObservatory({
           name: 'up',
@@ -48,7 +76,6 @@ export const upCommand: Command<typeof upSettings> = {
             archive: values.archive,
           }),
           remarks: () => [],
-          screen,
           print: context.print,
           log,
         });
@@ -97,4 +124,108 @@ function hostTries(
       return [];
     }
   };
+}
+
+/** Resolved settings of an observatory. */
+type ObservatoryValues = Values<typeof observatorySettings> & { readonly data: string };
+
+/** Additional arguments of the parts, keyed by the name of their command. */
+type Extra = Readonly<Partial<Record<'facts' | 'account' | 'weather' | 'labels', readonly string[]>>> & {
+  /** True if the observatory page links to this machine's account part once that part listens. */
+  readonly linksAccounts?: boolean;
+  /** Directory of the archive, or null if nothing is archived. */
+  readonly archive: string | null;
+  /** Resolves when other work on the archive directory has finished; the archive process starts after that. */
+  readonly archiveFollows?: Promise<unknown>;
+};
+
+/**
+ * Runtime flag that limits the heap for new objects. Reading hundreds of labelers at startup creates garbage for which
+ * the runtime would otherwise keep 100 MB.
+ */
+const smallNursery = ['--max-semi-space-size=4'] as const;
+
+/**
+ * Runtime flag that limits the heap for new objects. A flood of requests creates garbage for which the runtime would
+ * otherwise keep 130 MB.
+ */
+const boundedNursery = ['--max-semi-space-size=8'] as const;
+
+/**
+ * Returns the processes of an observatory. Settings are passed as flags, which take precedence over variables and the
+ * config file. Of the flags in `args`, only `--config` is passed on.
+ */
+export function observatoryParts(values: ObservatoryValues, args: readonly string[], extra: Extra): SupervisedPart[] {
+  const { data, host, port, accountPort } = values;
+  const { archive } = extra;
+  const artifacts = join(data, 'artifacts');
+  const common = commonArgs(values, args);
+  // The archive process starts once the facts API listens, and stops before it.
+  const archivePart = (folder: string): SupervisedPart => ({
+    name: 'archive',
+    kind: 'instrument',
+    after: { part: 'facts', urlFlag: '--facts' },
+    ...(extra.archiveFollows === undefined ? {} : { follows: extra.archiveFollows }),
+    args: ['--archive', folder, '--artifacts', artifacts, ...common(4)],
+  });
+  return [
+    {
+      name: 'facts',
+      kind: 'server',
+      args: [
+        ...['--artifacts', artifacts, '--host', host, '--port', String(port)],
+        ...(archive === null ? [] : ['--archive', archive]),
+        ...[...(extra.facts ?? []), ...common(0)],
+      ],
+      ...(extra.linksAccounts ? { after: { part: 'account', urlFlag: '--account-url' } } : {}),
+    },
+    {
+      name: 'account',
+      kind: 'server',
+      nodeFlags: boundedNursery,
+      args: [
+        ...['--store', labelStoreIn(data), '--data', data, '--host', host, '--port', String(accountPort)],
+        // The account part starts before the facts part, so a port that the facts part selects itself is not known yet.
+        ...(extra.linksAccounts && port !== 0 ? ['--facts-url', addressOf({ host, basePath: '' }, port)] : []),
+        ...(extra.account ?? []),
+        ...common(3),
+      ],
+    },
+    {
+      name: 'weather',
+      kind: 'instrument',
+      args: ['--data', data, '--artifacts', artifacts, ...(extra.weather ?? []), ...common(1)],
+    },
+    {
+      name: 'labels',
+      kind: 'instrument',
+      nodeFlags: smallNursery,
+      args: ['--store', labelStoreIn(data), '--artifacts', artifacts, ...(extra.labels ?? []), ...common(2)],
+    },
+    ...(archive === null ? [] : [archivePart(archive)]),
+  ];
+}
+
+/** Returns a function that returns the flags that every part accepts. `place` is the place of its metrics port. */
+function commonArgs(
+  { logLevel, contact, metricsPort }: ObservatoryValues,
+  args: readonly string[],
+): (place: number) => readonly string[] {
+  const config = configOf(args);
+  return (place) => [
+    ...['--log-level', logLevel],
+    ...(contact === null ? [] : ['--contact', contact]),
+    ...(metricsPort === null ? [] : ['--metrics-port', String(metricsPort + place)]),
+    ...config,
+  ];
+}
+
+/**
+ * Returns the `--config` flag in `args` for the parts, which read their other settings from that file. Returns an empty
+ * list if the flag is missing.
+ */
+function configOf(args: readonly string[]): string[] {
+  const at = args.findLastIndex((word) => word === '--config' || word.startsWith('--config='));
+  if (at < 0) return [];
+  return args[at] === '--config' ? ['--config', args[at + 1] ?? ''] : [args[at] ?? ''];
 }

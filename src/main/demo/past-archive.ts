@@ -1,52 +1,52 @@
 import { randomBytes } from 'node:crypto';
 import { resolve } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { Archiver, type ArchiverOptions, noTelemetry } from '../../../archive/archiver.ts';
-import { dayMs, hourMs, isDay } from '../../../archive/days/calendar.ts';
-import { formatIssues, issuesFile } from '../../../archive/days/known-issues.ts';
-import type { FetchedFact } from '../../../archive/fetch-fact.ts';
-import type { ArchiveFiles } from '../../../archive/files/archive-files.ts';
-import type { HoursReading } from '../../../archive/hours/hour-lists.ts';
-import { openLogWithKeyFile } from '../../../archive/log/day-log.ts';
-import { decodeHours } from '../../../artifact/hours/hours.ts';
-import { type LabelsHours, recogniseLabelsHours } from '../../../artifact/hours/labels-hours.ts';
-import { recogniseWeatherHours, type WeatherHours } from '../../../artifact/hours/weather-hours.ts';
-import { type ArtifactSource, decodeArtifact, type Reading } from '../../../artifact/reading.ts';
+import { Archiver, type ArchiverOptions, noTelemetry } from '../../archive/archiver.ts';
+import { dayMs, hourMs, isDay } from '../../archive/days/calendar.ts';
+import { formatIssues, issuesFile } from '../../archive/days/known-issues.ts';
+import type { FetchedFact } from '../../archive/fetch-fact.ts';
+import type { ArchiveFiles } from '../../archive/files/archive-files.ts';
+import type { HoursReading } from '../../archive/hours/hour-lists.ts';
+import { openLogWithKeyFile } from '../../archive/log/day-log.ts';
+import { decodeHours } from '../../artifact/hours/hours.ts';
+import { type LabelsHours, recogniseLabelsHours } from '../../artifact/hours/labels-hours.ts';
+import { recogniseWeatherHours, type WeatherHours } from '../../artifact/hours/weather-hours.ts';
+import { type ArtifactSource, decodeArtifact, type Reading } from '../../artifact/reading.ts';
 import {
   type LabelArtifact,
   recogniseLabels,
   recogniseWeather,
   type WeatherArtifact,
-} from '../../../artifact/recognise.ts';
-import { formatTimestamp, type Micros } from '../../../contract/timestamp.ts';
-import { createFactsApp } from '../../../facts/app.ts';
-import type { HeaderList } from '../../../http/reply.ts';
-import type { EnrolledSource } from '../../../labels/publish/coverage.ts';
+} from '../../artifact/recognise.ts';
+import { formatTimestamp, type Micros } from '../../contract/timestamp.ts';
+import { createFactsApp } from '../../facts/app.ts';
+import type { HeaderList } from '../../http/reply.ts';
+import type { EnrolledSource } from '../../labels/publish/coverage.ts';
 import {
   closedHours,
   FilledInCounts,
   HourCounts,
   SourceHistory,
   sampleOf,
-} from '../../../labels/publish/hours/hour-counts.ts';
-import { makeHours } from '../../../labels/publish/hours/labels-hours.ts';
-import { type LabelersInputs, listLabelers } from '../../../labels/publish/labelers/labelers-artifact.ts';
-import { countDirectoryOnly } from '../../../labels/publish/labelers/listed-labeler.ts';
-import { makeOverview, type OverviewInputs } from '../../../labels/publish/overview.ts';
-import { WindowReader, type WindowReading } from '../../../labels/publish/window/window-reader.ts';
-import { isEnrolled, type KnownLabeler, labelerFromRow } from '../../../labels/roster/known-labeler.ts';
-import { makeFolder } from '../../../ops/errors.ts';
-import { createLog } from '../../../ops/log.ts';
-import { openStoreReader } from '../../../store/open.ts';
-import type { StoreReader } from '../../../store/port.ts';
-import { micros } from '../../../store/time.ts';
-import { createSeriesReader } from '../../../weather/hosts/publication.ts';
-import { createHoursReader } from '../../../weather/publish/hours.ts';
-import { openWindowStore, type WindowStore } from '../../../weather/window/window-store.ts';
-import { hoursReadingOf, openFiles, takeLock } from '../../archive/archive-upkeep.ts';
-import { findIdentity, findIdentityIn } from '../../archived-identity.ts';
-import { factsSettings } from '../../facts/facts-settings.ts';
-import { storeOf } from '../../up/observatory-parts.ts';
+} from '../../labels/publish/hours/hour-counts.ts';
+import { makeHours } from '../../labels/publish/hours/labels-hours.ts';
+import { type LabelersInputs, listLabelers } from '../../labels/publish/labelers/labelers-artifact.ts';
+import { countDirectoryOnly } from '../../labels/publish/labelers/listed-labeler.ts';
+import { makeOverview, type OverviewInputs } from '../../labels/publish/overview.ts';
+import { WindowReader, type WindowReading } from '../../labels/publish/window/window-reader.ts';
+import { isEnrolled, type KnownLabeler, labelerFromRow } from '../../labels/roster/known-labeler.ts';
+import { makeFolder } from '../../ops/errors.ts';
+import { createLog } from '../../ops/log.ts';
+import { openStoreReader } from '../../store/open.ts';
+import type { StoreReader } from '../../store/port.ts';
+import { micros } from '../../store/time.ts';
+import { createSeriesReader } from '../../weather/hosts/publication.ts';
+import { createHoursReader } from '../../weather/publish/hours.ts';
+import { openWindowStore, type WindowStore } from '../../weather/window/window-store.ts';
+import { hoursReadingOf, openFiles, takeLock } from '../archive/archive-upkeep.ts';
+import { findIdentity, findIdentityIn } from '../archived-identity.ts';
+import { factsSettings } from '../facts/facts-settings.ts';
+import { labelStoreIn } from '../shared-settings.ts';
 
 /** Number of days before today that the archive contains. The two newest of them are open. */
 const pastDays = 10;
@@ -82,7 +82,7 @@ export async function writePastArchive(past: PastArchive): Promise<void> {
   const { data, scratch, archive, endpoint, endUs, begun } = past;
   makeFolder(archive);
   const lock = takeLock(archive);
-  const store = await openStoreReader(storeOf(data));
+  const store = await openStoreReader(labelStoreIn(data));
   const windows = openWindowStore(scratch);
   try {
     const hours = hoursUntil(endUs / 1000);

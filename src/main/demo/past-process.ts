@@ -1,10 +1,10 @@
 import { copyFileSync } from 'node:fs';
 import { setPriority } from 'node:os';
 import { join } from 'node:path';
-import { createSim } from '../../../../sim/index.ts';
-import { makeFolder } from '../../../ops/errors.ts';
-import { storeFile } from '../../../weather/window/window-store.ts';
-import type { PastMessage, PastOrder } from './past.ts';
+import { createSim } from '../../../sim/index.ts';
+import { makeFolder } from '../../ops/errors.ts';
+import { storeFile } from '../../weather/window/window-store.ts';
+import type { PastMessage, PastOrder } from './demo.ts';
 import { writePastArchive } from './past-archive.ts';
 import { writeWeatherHistory } from './weather-history.ts';
 

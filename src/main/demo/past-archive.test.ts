@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { ArchiveFiles } from '../../../archive/files/archive-files.ts';
+import type { ArchiveFiles } from '../../archive/files/archive-files.ts';
 import { heldFiles } from './past-archive.ts';
 
 /**

@@ -1,7 +1,7 @@
-import type { Sim } from '../../../../sim/index.ts';
-import { metricNames } from '../../../weather/classify/metric-names.ts';
-import { dayUs, emptyDelta, type WindowDelta, windowFlag, windowUs } from '../../../weather/window/window.ts';
-import { openWindowStore } from '../../../weather/window/window-store.ts';
+import type { Sim } from '../../../sim/index.ts';
+import { metricNames } from '../../weather/classify/metric-names.ts';
+import { dayUs, emptyDelta, type WindowDelta, windowFlag, windowUs } from '../../weather/window/window.ts';
+import { openWindowStore } from '../../weather/window/window-store.ts';
 
 /** Number of days of history; more than a fully supported comparison with the baseline requires. */
 const historyDays = 24;

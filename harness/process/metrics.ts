@@ -4,8 +4,8 @@ import { sampleName } from '../../src/facts/metrics/open-metrics.ts';
 import type { Reply } from '../../src/http/reply.ts';
 import { accountMetrics } from '../../src/main/account/account-metrics.ts';
 import { archiveMetrics } from '../../src/main/archive/archive-metrics.ts';
-import { factsMetrics } from '../../src/main/facts/facts-metrics.ts';
 import { labelsMetrics } from '../../src/main/labels/labels-metrics.ts';
+import { factsMetrics } from '../../src/main/server-metrics.ts';
 import { weatherMetrics } from '../../src/main/weather/weather-metrics.ts';
 
 /** Returns the names of all metrics that the program registers. */

@@ -1,6 +1,7 @@
 import cluster from 'node:cluster';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
+import { performance } from 'node:perf_hooks';
 import type { Registry } from 'prom-client';
 import type { HttpServer } from '../http/server.ts';
 import { OperatorError, systemCode, systemWords } from '../ops/errors.ts';
@@ -95,14 +96,36 @@ async function defaultRegistry(): Promise<Registry> {
   return register;
 }
 
-/** Maximum time in milliseconds for pending requests to complete when the server stops. */
-export const graceMs = 5_000;
+/** A listening server. */
+export interface RunningServer extends Running {
+  readonly port: number;
+}
 
-/** Makes a server listen, and resolves with its port. Rejects with OperatorError if it cannot listen. */
-export async function listenOn(server: HttpServer, at: { host: string; port: number }): Promise<number> {
-  return server.start(at).catch((error: unknown) => {
-    throw new OperatorError(`cannot listen on ${at.host}:${at.port}: ${listenFault(error)}`);
+/** Maximum time in milliseconds for pending requests to complete when the server stops. */
+const graceMs = 5_000;
+
+/**
+ * Makes a server listen. Its `stop` completes the pending requests and then calls `stopRest`. Rejects with OperatorError
+ * if the server cannot listen.
+ */
+export async function listenOn(
+  server: HttpServer,
+  { host, port }: { readonly host: string; readonly port: number },
+  log: Log,
+  stopRest: () => Promise<unknown>,
+): Promise<RunningServer> {
+  const listening = await server.start({ host, port }).catch((error: unknown) => {
+    throw new OperatorError(`cannot listen on ${host}:${port}: ${listenFault(error)}`);
   });
+  log.info('listening', { host, port: listening, startedInMs: Math.round(performance.now()) });
+  return {
+    port: listening,
+    async stop() {
+      await server.stop(graceMs);
+      await stopRest();
+      log.info('stopped');
+    },
+  };
 }
 
 function listenFault(error: unknown): string {

@@ -1,17 +1,11 @@
-import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import { Counter, Histogram, type Registry } from 'prom-client';
 import type { ReadingTelemetry } from '../../account/reading/reading-pool.ts';
-import type { CutReason } from '../../http/connections/connection-table.ts';
-import { connectionCount, connectionCuts } from '../connection-metrics.ts';
+import { countGauge, type ServerMetrics, serverMetrics } from '../server-metrics.ts';
 
 /** Metrics of the account process. Their names and dimensions are bounded and never identify a client or an account. */
-export interface AccountMetrics extends ReadingTelemetry {
-  answered(route: string, status: number): void;
+export interface AccountMetrics extends ServerMetrics, ReadingTelemetry {
   /** Registers the function that returns the number of waiting requests. */
   waiting(count: () => number): void;
-  /** Counts a connection that was closed to protect the server and its other clients. */
-  cut(reason: CutReason): void;
-  /** Registers the function that returns the number of open connections. */
-  connections(count: () => number): void;
   /** Counts a request with forwarding headers that arrived although no proxy is trusted. */
   untrustedProxy(): void;
 }
@@ -19,33 +13,22 @@ export interface AccountMetrics extends ReadingTelemetry {
 /** Name of the metric of requests through an untrusted proxy, which the doctor reads. */
 export const untrustedProxyMetric = 'almanac_account_untrusted_proxy_requests_total';
 
-const seconds = [0.001, 0.005, 0.02, 0.05, 0.1, 0.2, 0.5, 2, 10];
-
 /** Registers the metrics of the account process. */
 export function accountMetrics(registry: Registry): AccountMetrics {
-  const registers = [registry];
-  const requests = new Counter({
-    name: 'almanac_account_requests_total',
-    help: 'Responses sent, by route (from a fixed list) and status.',
-    labelNames: ['route', 'status'],
-    registers,
-  });
-  const cut = connectionCuts('almanac_account_connections_cut_total', registry);
-  const connections = connectionCount('almanac_account_connections', registry);
   const untrusted = new Counter({
     name: untrustedProxyMetric,
     help: 'Requests that came through a local proxy although --trust-proxy is 0: all clients of the proxy count as one.',
-    registers,
+    registers: [registry],
   });
   return {
+    ...serverMetrics('almanac_account', registry),
     ...readingMetrics(registry),
-    cut: (reason) => cut.inc({ reason }),
-    connections,
     untrustedProxy: () => untrusted.inc(),
-    answered: (route, status) => requests.inc({ route, status: String(status) }),
-    waiting: waitingGauge(registry),
+    waiting: countGauge('almanac_account_waiting', 'Requests waiting for the store.', registry),
   };
 }
+
+const seconds = [0.001, 0.005, 0.02, 0.05, 0.1, 0.2, 0.5, 2, 10];
 
 /** Registers the metrics of turns at the store. */
 function readingMetrics(registry: Registry): ReadingTelemetry {
@@ -81,20 +64,5 @@ function readingMetrics(registry: Registry): ReadingTelemetry {
     },
     busy: (reason) => busy.inc({ reason }),
     restarted: () => restarts.inc(),
-  };
-}
-
-function waitingGauge(registry: Registry): AccountMetrics['waiting'] {
-  let waiting = (): number => 0;
-  new Gauge({
-    name: 'almanac_account_waiting',
-    help: 'Requests waiting for the store.',
-    registers: [registry],
-    collect() {
-      this.set(waiting());
-    },
-  });
-  return (count) => {
-    waiting = count;
   };
 }

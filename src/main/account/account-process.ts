@@ -18,7 +18,7 @@ import type { Values } from '../../ops/setting.ts';
 import { parseStoreUrl } from '../../store/open.ts';
 import { compactStyles } from '../../web/document.tsx';
 import { packageRoot } from '../command.ts';
-import { basePath, graceMs, listenOn } from '../serve.ts';
+import { basePath, listenOn, type RunningServer } from '../serve.ts';
 import {
   connectionBounds,
   type Directories,
@@ -29,12 +29,6 @@ import {
 } from '../shared-settings.ts';
 import type { AccountMetrics } from './account-metrics.ts';
 import type { accountSettings } from './account-settings.ts';
-
-/** A listening account server. */
-export interface RunningAccount {
-  readonly port: number;
-  stop(): Promise<void>;
-}
 
 const noTelemetry: ReadingTelemetry = { turn: () => undefined, busy: () => undefined, restarted: () => undefined };
 
@@ -69,33 +63,26 @@ export async function startAccount(
   log: Log,
   metrics: AccountMetrics | null,
   asked: AbortSignal,
-): Promise<RunningAccount> {
+): Promise<RunningServer> {
   parseStoreUrl(settings.store);
   const parts: Parts = { settings, log, metrics };
   const reading = poolOf(parts);
   const handles = settings.noHandles ? null : handleFinder(directoriesOf(settings.plc), userAgentFor(settings));
   const app = appOf(parts, reading, handles?.find ?? null);
   const server = serverOf(parts, app);
-  const { host, port } = settings;
+  const stopRest = async (): Promise<void> => {
+    await reading.stop();
+    await handles?.close();
+  };
   // Warm up before listening: otherwise an early client would wait longer than the queue allows.
   await app.warm(Date.now(), AbortSignal.any([asked, AbortSignal.timeout(warmMs)]));
-  const listening = await (asked.aborted ? Promise.reject(asked.reason) : listenOn(server, { host, port })).catch(
-    async (error: unknown) => {
-      await reading.stop();
-      await handles?.close();
-      throw error;
-    },
-  );
-  log.info('listening', { host, port: listening, startedInMs: Math.round(performance.now()) });
-  return {
-    port: listening,
-    async stop() {
-      await server.stop(graceMs);
-      await reading.stop();
-      await handles?.close();
-      log.info('stopped');
-    },
-  };
+  try {
+    asked.throwIfAborted();
+    return await listenOn(server, settings, log, stopRest);
+  } catch (error) {
+    await stopRest();
+    throw error;
+  }
 }
 
 /** Creates the pool of processes that read the store. */
@@ -158,7 +145,7 @@ function appOf({ settings, log, metrics }: Parts, reading: ReadingPool, findHand
  * Returns the address of the facts API without a trailing slash, or null if no address is configured. Throws
  * OperatorError if the address is invalid.
  */
-function factsUrlOf({ factsUrl }: Values<typeof accountSettings>): string | null {
+function factsUrlOf({ factsUrl }: AccountValues): string | null {
   if (factsUrl === null) return null;
   return operatorUrl('facts-url', factsUrl, { schemes: httpSchemes }).href.replace(/\/+$/, '');
 }

@@ -1,19 +1,9 @@
-import { dirname, join } from 'node:path';
-import { performance } from 'node:perf_hooks';
+import { join } from 'node:path';
 import { servableArchive } from '../../archive/serving/servable.ts';
 import { type ArchiveSummary, archiveSummary } from '../../archive/summary/archive-summary.ts';
-import {
-  type LabelersReading,
-  LabelersSource,
-  labelerFiles,
-  labelerUrls,
-  type ReadLabelerBytes,
-} from '../../artifact/labelers/labelers-source.ts';
-import { artifactNames } from '../../artifact/write.ts';
 import { createFactsApp, factsCommonHeaders } from '../../facts/app.ts';
 import { archivePrefix, archiveReplies, archiveRoute } from '../../facts/archive/archive-replies.ts';
 import { type FactsDocuments, factsDocuments } from '../../facts/documents.ts';
-import { type Catalogue, prepareCatalogue } from '../../facts/labelers/catalogue.ts';
 import {
   type LabelersPublication,
   type LabelersPublicationOptions,
@@ -25,47 +15,30 @@ import { pathOf } from '../../http/read-request.ts';
 import { createHttpServer, type FileAnswering } from '../../http/server.ts';
 import { httpSchemes } from '../../input/url.ts';
 import { errorFields, type Log } from '../../ops/log.ts';
-import type { Values } from '../../ops/setting.ts';
 import { findIdentityIn } from '../archived-identity.ts';
 import { packageRoot } from '../command.ts';
-import { basePath, graceMs, listenOn } from '../serve.ts';
+import { basePath, listenOn, type RunningServer } from '../serve.ts';
+import type { FactsMetrics } from '../server-metrics.ts';
 import { connectionBounds, operatorUrl, parseSampleAccounts, userAgentFor } from '../shared-settings.ts';
-import {
-  type ArtifactSettings,
-  artifactSources,
-  hoursSources,
-  httpUrl,
-  usableFile,
-  usableFolder,
-} from './artifact-sources.ts';
-import type { FactsMetrics } from './facts-metrics.ts';
-import type { factsSettings } from './facts-settings.ts';
-
-/** A listening facts server. */
-export interface RunningFacts {
-  readonly port: number;
-  stop(): Promise<void>;
-}
+import { artifactSources, labelersArtifact } from './artifact-sources.ts';
+import type { FactsValues } from './facts-settings.ts';
 
 /**
  * Starts the facts API of one process. Rejects with OperatorError if a setting is invalid or the server cannot listen.
  */
 export async function startFacts(
-  settings: Values<typeof factsSettings>,
+  settings: FactsValues,
   log: Log,
   metrics: FactsMetrics | null,
-): Promise<RunningFacts> {
-  const clock = Date.now;
-  const observed = metrics ? { observed: metrics.observed } : {};
-  const { labels, weather } = artifactSources(settings, { log, clock, ...observed });
-  const hours = hoursSources(settings, clock);
+): Promise<RunningServer> {
+  const { labels, weather, hours } = artifactSources(settings, log, metrics?.observed);
   const bounds = {
     maxAgeSeconds: settings.maxAgeSeconds,
     collectionMaxAgeSeconds: settings.collectionMaxAgeSeconds ?? settings.maxAgeSeconds,
   };
   const alarm = (path: string, error: unknown): void =>
     log.error('a fact could not be projected from its artifact', { path, ...errorFields(error) });
-  const labelers = startedLabelers(settings, { log, clock, overview: labels, bounds, alarm });
+  const labelers = startedLabelers(settings, log, { overview: labels, bounds, alarm });
   const accounts = accountLinks(settings);
   const archive = archiveSummaryOf(settings, log);
   const observeAnswer = metrics || logsAccess(settings) ? answered(settings, log, metrics) : null;
@@ -87,7 +60,7 @@ export async function startFacts(
     answer,
     ...archiveFiles(settings, observeAnswer),
     common: factsCommonHeaders,
-    clock,
+    clock: Date.now,
     failed: (error) => log.error('a request failed', errorFields(error)),
     connections: connectionBounds(settings),
     ...(metrics ? { onCut: metrics.cut } : {}),
@@ -96,38 +69,33 @@ export async function startFacts(
   metrics?.connections(server.connections);
   const sources = [labels, weather, hours.weather, hours.labels, labelers.source, archive];
   await Promise.all(sources.map(async (source) => source?.start()));
-  const { host, port } = settings;
-  const listening = await listenOn(server, { host, port });
-  log.info('listening', { host, port: listening, startedInMs: Math.round(performance.now()) });
-  return {
-    port: listening,
-    async stop() {
-      await server.stop(graceMs);
-      await Promise.all(sources.map(async (source) => source?.stop()));
-      log.info('stopped');
-    },
-  };
+  return listenOn(server, settings, log, () => Promise.all(sources.map(async (source) => source?.stop())));
 }
 
 /** Creates the source of the labelers artifact and the publication of its documents. */
 function startedLabelers(
-  settings: Values<typeof factsSettings>,
-  context: Pick<LabelersPublicationOptions, 'overview' | 'bounds' | 'alarm'> & { log: Log; clock: () => number },
-): { source: LabelersSource<Catalogue>; publication: LabelersPublication } {
-  const { log, clock, ...options } = context;
+  settings: FactsValues,
+  log: Log,
+  options: Pick<LabelersPublicationOptions, 'overview' | 'bounds' | 'alarm'>,
+) {
   // Prepare the list after each check of the files, so that no client has to wait for it.
-  const polled = (): void => publication.warm(clock());
-  const { source, graceMs } = labelersArtifact(settings, { log, clock, polled });
-  const publication = labelersPublication({ ...options, labelers: source, graceMs, common: factsCommonHeaders });
+  const polled = (): void => publication.warm(Date.now());
+  const { source, graceMs } = labelersArtifact(settings, log, polled);
+  const publication: LabelersPublication = labelersPublication({
+    ...options,
+    labelers: source,
+    graceMs,
+    common: factsCommonHeaders,
+  });
   return { source, publication };
 }
 
-function documentsOf(settings: Values<typeof factsSettings>, accountUrl: string | null): FactsDocuments {
+function documentsOf(settings: FactsValues, accountUrl: string | null): FactsDocuments {
   const reader = { userAgent: userAgentFor(settings), contact: settings.contact };
   return factsDocuments(join(packageRoot(), 'assets'), factsCommonHeaders, linkBase(settings), reader, accountUrl);
 }
 
-function accountLinks({ accountUrl, sampleAccounts }: Values<typeof factsSettings>): AccountLinks | null {
+function accountLinks({ accountUrl, sampleAccounts }: FactsValues): AccountLinks | null {
   const url = accountUrl === null ? null : operatorUrl('account-url', accountUrl, { schemes: httpSchemes }).href;
   return url === null ? null : { url: url.replace(/\/+$/, ''), samples: parseSampleAccounts(sampleAccounts) };
 }
@@ -135,7 +103,7 @@ function accountLinks({ accountUrl, sampleAccounts }: Values<typeof factsSetting
 type ObserveAnswer = (route: string, status: number, client: string | undefined) => void;
 
 /** Returns the summary of the archive for its page, or null if no archive is configured. */
-function archiveSummaryOf({ archive, pollSeconds }: Values<typeof factsSettings>, log: Log): ArchiveSummary | null {
+function archiveSummaryOf({ archive, pollSeconds }: FactsValues, log: Log): ArchiveSummary | null {
   if (archive === null) return null;
   const failed = (error: unknown): void =>
     log.warn('the archive page cannot be updated, because the files of the archive cannot be read', errorFields(error));
@@ -143,10 +111,7 @@ function archiveSummaryOf({ archive, pollSeconds }: Values<typeof factsSettings>
 }
 
 /** Returns the server option that serves the archive's files, or no option if no archive is configured. */
-function archiveFiles(
-  settings: Values<typeof factsSettings>,
-  observe: ObserveAnswer | null,
-): { readonly files?: FileAnswering } {
+function archiveFiles(settings: FactsValues, observe: ObserveAnswer | null): { readonly files?: FileAnswering } {
   const { archive } = settings;
   if (archive === null) return {};
   const replies = archiveReplies({ directory: servableArchive(archive), common: factsCommonHeaders });
@@ -164,103 +129,20 @@ function archiveFiles(
   };
 }
 
-function answered(settings: Values<typeof factsSettings>, log: Log, metrics: FactsMetrics | null) {
+function answered(settings: FactsValues, log: Log, metrics: FactsMetrics | null) {
   return (route: string, status: number, client: string | undefined): void => {
     metrics?.answered(route, status);
     if (logsAccess(settings)) log.info('answered', { route, status, ...(client === undefined ? {} : { client }) });
   };
 }
 
-function logsAccess({ accessLog, accessLogClients }: Values<typeof factsSettings>): boolean {
+function logsAccess({ accessLog, accessLogClients }: FactsValues): boolean {
   return accessLog || accessLogClients;
 }
 
 /** Returns the prefix of links: the public URL if it is configured, otherwise the base path. */
-function linkBase({ publicUrl, basePath: path }: Values<typeof factsSettings>): string {
+function linkBase({ publicUrl, basePath: path }: FactsValues): string {
   if (publicUrl === null) return basePath(path);
   operatorUrl('public-url', publicUrl, { schemes: httpSchemes });
   return publicUrl.replace(/\/+$/, '');
-}
-
-/** Location of the labelers artifact. */
-interface LabelersSettings extends ArtifactSettings {
-  readonly labelersArtifact: string | null;
-}
-
-/** Interval between two checks of the artifact's files, in milliseconds. */
-const filePollMs = 500;
-/** Time for which the previous pair of files is still served while newer files are being read, in milliseconds. */
-const fileGraceMs = 5_000;
-/**
- * Time for which the previous pair is still served, in addition to the poll interval, if the artifact is at a URL, in
- * milliseconds.
- */
-const urlGraceMs = 10_000;
-
-/** The source of the labelers artifact, and the maximum time by which the artifact may lag behind the overview. */
-interface LabelersWithGrace {
-  readonly source: LabelersSource<Catalogue>;
-  readonly graceMs: number;
-}
-
-/** Dependencies of the source. */
-interface SourceContext {
-  readonly log: Log;
-  readonly clock: () => number;
-  /** Called after every attempt to read the artifact. */
-  readonly polled: () => void;
-}
-
-/**
- * Creates the source of the labelers artifact. Throws OperatorError if its URL is invalid, if its directory does not
- * exist, or if its file cannot be read.
- */
-function labelersArtifact(settings: LabelersSettings, { log, clock, polled }: SourceContext): LabelersWithGrace {
-  const url = settings.labelersArtifact === null ? null : httpUrl('labelers-artifact', settings.labelersArtifact);
-  const pollMs = url === null ? filePollMs : settings.pollSeconds * 1000;
-  return {
-    source: new LabelersSource({
-      readBytes: url === null ? filesOf(settings) : urlsOf(url, settings, clock),
-      prepare: () => prepareCatalogue((leak) => log.error('a handle of a labeler is withheld', { leak })),
-      pollMs,
-      firstReadingMs: 2_000,
-      monotonic: () => performance.now(),
-      observe: (reading) => logReading(reading, log),
-      failed: (error) => log.error('the labelers artifact could not be processed', errorFields(error)),
-      polled,
-    }),
-    graceMs: url === null ? fileGraceMs : pollMs + urlGraceMs,
-  };
-}
-
-function filesOf(settings: LabelersSettings): ReadLabelerBytes {
-  const { labelersArtifact: place } = settings;
-  const labelers = place === null ? join(usableFolder(settings), artifactNames.labelers) : usableFile(place);
-  return labelerFiles({ labelers, definitions: join(dirname(labelers), artifactNames.labelerDefinitions) });
-}
-
-function urlsOf(url: URL, settings: LabelersSettings, clock: () => number): ReadLabelerBytes {
-  return labelerUrls({
-    urls: { labelers: url, definitions: new URL(artifactNames.labelerDefinitions, url) },
-    userAgent: userAgentFor(settings),
-    timeoutMs: 30_000,
-    graceMs: settings.unreachableSeconds * 1000,
-    clock,
-  });
-}
-
-/**
- * Logs every change of the reading in one line that states the problem with the artifact, never the artifact's content.
- */
-function logReading(reading: LabelersReading<Catalogue>, log: Log): void {
-  const artifact = 'labelers';
-  if (reading.kind === 'readable') {
-    const [newest] = reading.sets;
-    log.info('the artifact is readable', { artifact, digest: newest?.digest.slice(0, 12) });
-    return;
-  }
-  const { kind, why } = reading;
-  const place =
-    reading.kind === 'malformed' ? { file: reading.file, line: reading.line, pointer: reading.pointer } : {};
-  log.warn('the artifact is refused', { artifact, reading: kind, why, ...place });
 }

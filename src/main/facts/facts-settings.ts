@@ -1,6 +1,6 @@
 import { defaultMaxAgeSeconds, defaultMaxArtifactBytes } from '../../contract/limits.ts';
 import { logLevels } from '../../ops/log.ts';
-import { choice, integer, optionalInteger, optionalText, text, toggle } from '../../ops/setting.ts';
+import { choice, integer, optionalInteger, optionalText, text, toggle, type Values } from '../../ops/setting.ts';
 import { contactSetting, sampleAccountSetting } from '../shared-settings.ts';
 
 /** Default data directory, relative to the working directory. */
@@ -109,3 +109,6 @@ export const factsSettings = {
   accessLogClients: toggle('access-log-clients', "log every request with its client's address"),
   ...serverSettings,
 };
+
+/** Resolved settings of `almanac facts`. */
+export type FactsValues = Values<typeof factsSettings>;

@@ -6,7 +6,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { noon } from '../../harness/conformance/labels.ts';
 import { batch, many, sealedToday, useSqliteFolder } from '../../harness/store/sqlite-folder.ts';
 import type { labelsSettings } from '../../src/main/labels/labels-settings.ts';
-import { verify } from '../../src/main/labels/labels-upkeep.ts';
+import { upkeepActions } from '../../src/main/labels/labels-upkeep.ts';
 import type { Values } from '../../src/ops/setting.ts';
 import type { DayReport } from '../../src/store/port.ts';
 import { pageBytes } from '../../src/store/sqlite/base/connection.ts';
@@ -96,7 +96,7 @@ describe('verify', () => {
     await damagePage(1);
     const lines: string[] = [];
     const values = { store: `sqlite:${place.path}`, repair: false } as Values<typeof labelsSettings>;
-    expect(await verify(values, (line) => lines.push(line))).toBe(1);
+    expect(await upkeepActions.verify(values, (line) => lines.push(line), [])).toBe(1);
     expect(lines).toEqual([
       '2024-10-04 sealed 0 rows',
       expect.stringMatching(/^ {2}.*malformed/),

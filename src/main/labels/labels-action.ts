@@ -31,16 +31,15 @@ export function storeFolder({ store, state }: Pick<LabelsValues, 'store' | 'stat
   throw new OperatorError(`${folder} contains no store; set it with --store sqlite:DIR`);
 }
 
-/** Opens a store with `open`. Converts a StoreError to a one-line OperatorError, and rethrows any other error. */
-export async function opened<T>(url: string, open: () => Promise<T>): Promise<T> {
+/**
+ * Opens a store, or works on one, with `work`. Converts a StoreError to a one-line OperatorError, and rethrows any other
+ * error.
+ */
+export async function opened<T>(url: string, work: () => Promise<T>): Promise<T> {
   try {
-    return await open();
+    return await work();
   } catch (error) {
-    throw refused(url, error);
+    if (!(error instanceof StoreError)) throw error;
+    throw new OperatorError(`cannot open the store ${url}: ${error.message}`);
   }
-}
-
-/** Converts a store error to a one-line OperatorError. Returns any other error unchanged. */
-export function refused(url: string, error: unknown): unknown {
-  return error instanceof StoreError ? new OperatorError(`cannot open the store ${url}: ${error.message}`) : error;
 }

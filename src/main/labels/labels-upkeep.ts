@@ -9,7 +9,6 @@ import {
   type SourcesReport,
 } from '../../labels/publish/sources-report.ts';
 import { OperatorError, systemCode } from '../../ops/errors.ts';
-import type { Values } from '../../ops/setting.ts';
 import { StoreError } from '../../store/errors.ts';
 import {
   askWriterToStop,
@@ -24,19 +23,15 @@ import {
 import type { DayReport, StoreReader } from '../../store/port.ts';
 import type { StoreProcess, StoreProcesses } from '../../store/standby/standby.ts';
 import { micros } from '../../store/time.ts';
-import { type LabelsAction, opened, refused, storeFolder } from './labels-action.ts';
-import type { labelsSettings } from './labels-settings.ts';
+import { aligned } from '../terminal-text.ts';
+import { type LabelsAction, opened, storeFolder } from './labels-action.ts';
 
 /**
  * Restores the store from a backup after verifying the backup, and records a gap for the time that the backup does
  * not cover. Adds the denials of the backup to the denials of the store. Rejects with OperatorError if no backup is
  * given or the backup cannot be restored.
  */
-export async function restoreFrom(
-  { store, state }: Values<typeof labelsSettings>,
-  print: (line: string) => void,
-  [from]: readonly string[],
-): Promise<number> {
+const restoreFrom: LabelsAction = async ({ store, state }, print, [from]) => {
   if (from === undefined)
     throw new OperatorError('restore requires the directory of the backup: almanac labels restore FROM');
   const denials = companionFolder(store, state);
@@ -60,7 +55,7 @@ export async function restoreFrom(
     if (!(error instanceof StoreError)) throw error;
     throw new OperatorError(`cannot restore ${store} from ${from}: ${error.message}`);
   }
-}
+};
 
 /** Adds denials to the list of a store. */
 async function addDenials(folder: string, denied: DenyList): Promise<void> {
@@ -72,19 +67,16 @@ function merged(list: DenyList, { entries }: DenyList): DenyList {
   return new DenyList([...list.entries, ...entries.filter(({ target }) => list.entryOf(target) === null)]);
 }
 
-type Print = (line: string) => void;
-
 /**
  * Recomputes every counter from the rows and compares every checksum. `--repair` rewrites the derived data. Resolves
  * with 1 if a difference remains, and otherwise with 0. Rejects with OperatorError if the store cannot be read.
  */
-export async function verify(values: Values<typeof labelsSettings>, print: Print): Promise<number> {
-  const { store: url } = values;
+const verify: LabelsAction = async ({ store: url, repair: isRepairing }, print) => {
   let problems = 0;
   let unverified = 0;
   let repaired = 0;
   try {
-    for await (const { day, repaired: gone } of values.repair ? repair(url, {}) : readReports(url)) {
+    for await (const { day, repaired: gone } of isRepairing ? repair(url, {}) : readReports(url)) {
       for (const line of linesOf(day, gone)) print(line);
       problems += day.problems.length;
       unverified += day.unverified ? 1 : 0;
@@ -99,10 +91,10 @@ export async function verify(values: Values<typeof labelsSettings>, print: Print
     print(
       `unverified days: ${unverified}; almanac labels adds their checksums in the background, and --repair adds them now`,
     );
-  if (problems > 0 && values.repair) print('the remaining problems cannot be repaired from the rows: restore a backup');
+  if (problems > 0 && isRepairing) print('the remaining problems cannot be repaired from the rows: restore a backup');
   print(problems === 0 ? 'every counter matches its rows' : `problems: ${problems}`);
   return problems === 0 ? 0 : 1;
-}
+};
 
 async function* readReports(url: string) {
   const store = await opened(url, () => openStoreReader(url));
@@ -126,10 +118,7 @@ function linesOf({ day, sealed, unverified, rows, problems }: DayReport, repaire
  * Moves the day files and the state file aside, so that the next start begins a new epoch. Deletes nothing. Rejects
  * with OperatorError if the store cannot be moved.
  */
-export async function newEpoch(
-  { store }: Values<typeof labelsSettings>,
-  print: (line: string) => void,
-): Promise<number> {
+const newEpoch: LabelsAction = async ({ store }, print) => {
   try {
     const done = setAside(store, new Date());
     if (done === null) {
@@ -144,7 +133,7 @@ export async function newEpoch(
     if (!(error instanceof StoreError)) throw error;
     throw new OperatorError(`no new epoch in ${store}: ${error.message}`);
   }
-}
+};
 
 /** Interval between two checks of the processes, in milliseconds. */
 const lookMs = 100;
@@ -159,10 +148,10 @@ const doneWithinMs = 30_000;
  * Stops the active instrument once its standby is ready, then waits until the standby has taken over. Rejects with
  * OperatorError if either process is missing or does not respond in time.
  */
-export const handOver: LabelsAction = async ({ store: url, state }, print) => {
+const handOver: LabelsAction = async ({ store: url, state }, print) => {
   // A hand-over through a database needs no files.
   if (parseStoreUrl(url).kind === 'sqlite') storeFolder({ store: url, state });
-  const look = (): Promise<StoreProcesses> => processesOf(url);
+  const look = (): Promise<StoreProcesses> => opened(url, () => storeProcesses(url));
   const { writer, standby } = await look();
   if (writer === null) throw new OperatorError('no identifiable instrument is writing this store');
   if (standby === null) {
@@ -196,14 +185,6 @@ export const handOver: LabelsAction = async ({ store: url, state }, print) => {
   return 0;
 };
 
-async function processesOf(url: string): Promise<StoreProcesses> {
-  try {
-    return await storeProcesses(url);
-  } catch (error) {
-    throw refused(url, error);
-  }
-}
-
 async function stop(url: string, writer: StoreProcess): Promise<boolean> {
   try {
     return await askWriterToStop(url, writer);
@@ -233,7 +214,7 @@ interface Line
  * Lists the sources, the most expensive first, and then the sums by domain. Prints JSON with `--json`. Rejects with
  * OperatorError if no instrument has written a report yet.
  */
-export const sources: LabelsAction = async ({ store: url, state, json }, print) => {
+const sources: LabelsAction = async ({ store: url, state, json }, print) => {
   const folder = storeFolder({ store: url, state });
   const report = await readSourcesReport(folder);
   if (report === null) {
@@ -295,6 +276,7 @@ const columns = [
 
 function table(report: SourcesReport, lines: readonly Line[]): string[] {
   const { generatedAt, startedAt, sources: known, totals } = report;
+  const right = new Set(columns.keys());
   const total = lines.reduce((sum, { window }) => sum + window, 0);
   const all: Line = {
     ...{ name: `${known} sources`, domain: '-', state: '-', standing: '-', window: total },
@@ -302,14 +284,17 @@ function table(report: SourcesReport, lines: readonly Line[]): string[] {
   };
   return [
     `since ${startedAt}, as of ${generatedAt}; window: rows that the store holds`,
-    ...aligned([
-      [...columns, 'source'],
-      [...cells(all), all.name],
-      ...lines.map((line) => [...cells(line), `${line.name} ${line.domain}`]),
-    ]),
+    ...aligned(
+      [
+        [...columns, 'source'],
+        [...cells(all), all.name],
+        ...lines.map((line) => [...cells(line), `${line.name} ${line.domain}`]),
+      ],
+      right,
+    ),
     '',
     'by domain',
-    ...aligned([[...columns, 'domain'], ...byDomain(lines).map((line) => [...cells(line), line.name])]),
+    ...aligned([[...columns, 'domain'], ...byDomain(lines).map((line) => [...cells(line), line.name])], right),
   ];
 }
 
@@ -319,9 +304,5 @@ function cells(line: Line): string[] {
   return [...numbers, ...[rows, window, writes, Math.round(throttledMs / 1e3), slots].map(String), state, standing];
 }
 
-function aligned(rows: readonly (readonly string[])[]): string[] {
-  const widths = (rows[0] ?? []).map((_, at) => Math.max(...rows.map((row) => (row[at] ?? '').length)));
-  return rows.map((row) =>
-    row.map((cell, at) => (at < row.length - 1 ? cell.padStart(widths[at] ?? 0) : cell)).join('  '),
-  );
-}
+/** Actions of `almanac labels` on the store and its processes. */
+export const upkeepActions = { restoreFrom, verify, newEpoch, handOver, sources };

@@ -12,7 +12,7 @@ import {
   storeProcesses,
 } from '../../store/open.ts';
 import { initializeStore } from '../../store/postgres/schema/migrate.ts';
-import { refused } from '../labels/labels-action.ts';
+import { opened } from '../labels/labels-action.ts';
 
 /** Interval between two checks of a source that an instrument is writing, in milliseconds. */
 const followMs = 1_000;
@@ -20,7 +20,7 @@ const followMs = 1_000;
 export const stillWritten = 3;
 
 /** Options for `almanac store copy`. */
-export interface StoreCopyOptions {
+interface StoreCopyOptions {
   readonly from: string;
   readonly to: string;
   /** Directory that contains the denials of a store in a database. */
@@ -185,9 +185,7 @@ export async function createStore(
     );
   }
   const roles = { writer: values.writerRole, reader: values.readerRole };
-  await initializeStore(place, roles, Date.now() * 1000).catch((error: unknown) => {
-    throw refused(values.store, error);
-  });
+  await opened(values.store, () => initializeStore(place, roles, Date.now() * 1000));
   print(`the schema ${place.schema} contains a store; ${roles.writer} writes it, and ${roles.reader} reads it`);
   print(`neither role has a password yet: set them (\\password ${roles.writer}), or let pg_hba.conf authenticate them`);
   return 0;

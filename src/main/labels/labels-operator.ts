@@ -1,3 +1,6 @@
+import { existsSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { artifactNames } from '../../artifact/write.ts';
 import { formatMicros, formatTimestamp } from '../../contract/timestamp.ts';
 import {
   changeDenyFile,
@@ -9,17 +12,50 @@ import {
   requireDenyList,
   targetText,
 } from '../../labels/operator/deny-file.ts';
+import { readHold, releaseHold, setHold } from '../../labels/operator/hold.ts';
 import { OperatorError } from '../../ops/errors.ts';
 import { openStoreReader } from '../../store/open.ts';
 import type { Purge } from '../../store/removals.ts';
 import type { RosterRow } from '../../store/roster.ts';
 import { type LabelsAction, opened, storeFolder } from './labels-action.ts';
 
+/**
+ * Withholds the label facts from publication for the given reason. Rejects with OperatorError if no reason is given
+ * or the artifact directory does not exist.
+ */
+const hold: LabelsAction = async ({ artifacts, reason }, print) => {
+  if (reason === null || reason.trim() === '') {
+    throw new OperatorError('hold requires a reason: almanac labels hold --reason "…"');
+  }
+  assertFolder(artifacts);
+  const before = await readHold(artifacts);
+  await setHold(artifacts, artifactNames.labels, { reason, since: formatTimestamp(Date.now()) });
+  if (before !== null) print(`replaces the hold since ${before.since || 'an unknown time'}: ${before.reason}`);
+  print(`the label facts of ${artifacts} are held; almanac labels release ends the hold`);
+  if (!existsSync(join(artifacts, artifactNames.labels)))
+    print(`no ${artifactNames.labels} exists there yet: is it the directory that the facts API reads?`);
+  return 0;
+};
+
+/** Ends a hold, so that the label facts are published again. */
+const release: LabelsAction = async ({ artifacts }, print) => {
+  assertFolder(artifacts);
+  const released = await releaseHold(artifacts, artifactNames.labels);
+  print(released ? `the label facts of ${artifacts} are released` : `the label facts of ${artifacts} were not held`);
+  return 0;
+};
+
+/** Throws if the directory does not exist, because a hold in a directory with a mistyped name would have no effect. */
+function assertFolder(artifacts: string): void {
+  if (statSync(artifacts, { throwIfNoEntry: false })?.isDirectory() === true) return;
+  throw new OperatorError(`${artifacts} is not a directory; set the artifact directory with --artifacts`);
+}
+
 /** Maximum number of labelers listed below a denied domain, which may have thousands. */
 const maxNamed = 10;
 
 /** Denies labelers by DID or domain; without an operand, lists the denials. */
-export const deny: LabelsAction = async ({ store: url, state, reason }, print, operands) => {
+const deny: LabelsAction = async ({ store: url, state, reason }, print, operands) => {
   const folder = storeFolder({ store: url, state });
   if (operands.length === 0) {
     list(await requireDenyList(folder), print);
@@ -55,7 +91,7 @@ export const deny: LabelsAction = async ({ store: url, state, reason }, print, o
  * Removes the denials of the given DIDs or domains, so that their labelers may be read again. Rejects with
  * OperatorError if no operand is given, or while the rows of one of these labelers are being purged.
  */
-export const allow: LabelsAction = async ({ store: url, state }, print, operands) => {
+const allow: LabelsAction = async ({ store: url, state }, print, operands) => {
   if (operands.length === 0)
     throw new OperatorError('allow requires a DID or a domain: almanac labels allow DID-or-domain');
   const folder = storeFolder({ store: url, state });
@@ -122,7 +158,7 @@ async function knownLabelers(url: string): Promise<readonly RosterRow[] | null> 
 }
 
 /** Requests the removal of all rows of denied labelers; without an operand, shows the progress of purges. */
-export const purge: LabelsAction = async ({ store: url, state }, print, operands) => {
+const purge: LabelsAction = async ({ store: url, state }, print, operands) => {
   const folder = storeFolder({ store: url, state });
   const dids = operands.map(didOf);
   if (dids.length > 0) await request(folder, dids, await purgesOf(url));
@@ -145,7 +181,7 @@ export const purge: LabelsAction = async ({ store: url, state }, print, operands
 };
 
 /** Throws OperatorError while a labeler's rows are being purged, because the purge would also remove new rows. */
-export async function refuseWhileRemoved(url: string, did: string): Promise<void> {
+async function refuseWhileRemoved(url: string, did: string): Promise<void> {
   const [pending] = (await purgesOf(url)).filter(({ source, completedAt }) => source === did && completedAt === null);
   if (!pending) return;
   throw new OperatorError(
@@ -188,3 +224,6 @@ async function purgesOf(url: string): Promise<Purge[]> {
     await store.close();
   }
 }
+
+/** Actions of `almanac labels` with which the operator withholds the facts, and denies labelers and removes their rows. */
+export const operatorActions = { hold, release, deny, allow, purge };

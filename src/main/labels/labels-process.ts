@@ -1,17 +1,14 @@
-import { existsSync, mkdirSync, statSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
-import { artifactNames } from '../../artifact/write.ts';
-import { formatTimestamp, type Micros } from '../../contract/timestamp.ts';
+import type { Micros } from '../../contract/timestamp.ts';
 import { httpSchemes, socketSchemes, type UrlRules } from '../../input/url.ts';
 import { createLabels } from '../../labels/labels.ts';
 import { requireDenyList } from '../../labels/operator/deny-file.ts';
-import { readHold, releaseHold, setHold } from '../../labels/operator/hold.ts';
 import { readSeeds } from '../../labels/roster/seeds.ts';
 import { noTelemetry, type Telemetry } from '../../labels/shares/telemetry.ts';
 import { createStandbyStore, type InstrumentRole } from '../../labels/standby/standby-store.ts';
 import { liveTimings } from '../../labels/stream/open-stream.ts';
-import { OperatorError } from '../../ops/errors.ts';
 import { createLog, type Log } from '../../ops/log.ts';
 import { StoreError } from '../../store/errors.ts';
 import { companionFolder, type FileEvent, openStoreStandby, openStoreWriter, parseStoreUrl } from '../../store/open.ts';
@@ -20,12 +17,12 @@ import { micros } from '../../store/time.ts';
 import { packageRoot } from '../command.ts';
 import { serveUntilStopped } from '../serve.ts';
 import { directoriesOf, operatorUrl, userAgentFor } from '../shared-settings.ts';
-import { type LabelsValues, opened, refused } from './labels-action.ts';
+import { type LabelsAction, type LabelsValues, opened } from './labels-action.ts';
 
 const windowDays = 30;
 
 /** Observes every labeler until the process is asked to stop. */
-export async function observe(values: LabelsValues, print: (line: string) => void): Promise<number> {
+export const observe: LabelsAction = (values, print) => {
   const log = createLog('labels', values.logLevel);
   return serveUntilStopped({
     metricsPort: values.metricsPort,
@@ -73,14 +70,12 @@ export async function observe(values: LabelsValues, print: (line: string) => voi
         log,
         telemetry,
       });
-      await labels.start().catch((error: unknown) => {
-        throw refused(values.store, error);
-      });
+      await opened(values.store, () => labels.start());
       print(role ? 'almanac labels standing by' : 'almanac labels observing');
       return labels;
     },
   });
-}
+};
 
 /** Returns a callback that logs each file that the store removes, moves or leaves in place. */
 function logFile(log: Log) {
@@ -89,38 +84,6 @@ function logFile(log: Log) {
     if (action === 'removed' || action === 'rewritten') log.info(`store file ${action}`, fields);
     else log.warn(`store file ${action === 'left' ? 'left alone' : 'moved aside'}`, fields);
   };
-}
-
-/**
- * Withholds the label facts from publication for the given reason. Rejects with OperatorError if no reason is given
- * or the artifact directory does not exist.
- */
-export async function hold({ artifacts, reason }: LabelsValues, print: (line: string) => void): Promise<number> {
-  if (reason === null || reason.trim() === '') {
-    throw new OperatorError('hold requires a reason: almanac labels hold --reason "…"');
-  }
-  assertFolder(artifacts);
-  const before = await readHold(artifacts);
-  await setHold(artifacts, artifactNames.labels, { reason, since: formatTimestamp(Date.now()) });
-  if (before !== null) print(`replaces the hold since ${before.since || 'an unknown time'}: ${before.reason}`);
-  print(`the label facts of ${artifacts} are held; almanac labels release ends the hold`);
-  if (!existsSync(join(artifacts, artifactNames.labels)))
-    print(`no ${artifactNames.labels} exists there yet: is it the directory that the facts API reads?`);
-  return 0;
-}
-
-/** Ends a hold, so that the label facts are published again. */
-export async function release({ artifacts }: LabelsValues, print: (line: string) => void): Promise<number> {
-  assertFolder(artifacts);
-  const released = await releaseHold(artifacts, artifactNames.labels);
-  print(released ? `the label facts of ${artifacts} are released` : `the label facts of ${artifacts} were not held`);
-  return 0;
-}
-
-/** Throws if the directory does not exist, because a hold in a directory with a mistyped name would have no effect. */
-function assertFolder(artifacts: string): void {
-  if (statSync(artifacts, { throwIfNoEntry: false })?.isDirectory() === true) return;
-  throw new OperatorError(`${artifacts} is not a directory; set the artifact directory with --artifacts`);
 }
 
 function wall() {

@@ -8,7 +8,7 @@ import { dictionaryFile, formatDictionary } from '../../src/archive/tables/dicti
 import { currentEdition } from '../../src/archive/tables/editions.ts';
 import { writeLoaders } from '../../src/archive/tables/loaders.ts';
 import type { Edition } from '../../src/archive/tables/table.ts';
-import { packagedLoader } from '../../src/main/archive/archive-upkeep.ts';
+import { packagedLoader } from '../../src/main/archive/archive-process.ts';
 import { type Content, signDays } from './forge.ts';
 import { publishedFact } from './published-bodies.ts';
 import { simulatedKey } from './simulated-archive.ts';

@@ -1,4 +1,4 @@
-import { optionalText, text, toggle } from '../../ops/setting.ts';
+import { optionalText, text, toggle, type Values } from '../../ops/setting.ts';
 import { serverSettings } from '../facts/facts-settings.ts';
 import { contactSetting } from '../shared-settings.ts';
 
@@ -33,3 +33,6 @@ export const archiveSettings = {
   contact: contactSetting,
   logLevel: serverSettings.logLevel,
 };
+
+/** Resolved settings of `almanac archive`. */
+export type ArchiveValues = Values<typeof archiveSettings>;

@@ -8,11 +8,8 @@ import { type KeptCheckpoint, type VerifyReport, verifyArchive } from '../../arc
 import { httpSchemes } from '../../input/url.ts';
 import { OperatorError, systemCode, systemWords } from '../../ops/errors.ts';
 import { serviceFetch } from '../../ops/service-fetch.ts';
-import type { Values } from '../../ops/setting.ts';
 import { operatorUrl, userAgentFor } from '../shared-settings.ts';
-import type { archiveSettings } from './archive-settings.ts';
-
-type ArchiveValues = Values<typeof archiveSettings>;
+import type { ArchiveValues } from './archive-settings.ts';
 
 const requestTimeoutMs = 30_000;
 

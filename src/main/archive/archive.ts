@@ -26,8 +26,8 @@ export const archiveCommand: Command<typeof archiveSettings> = {
     // Load the modules of each action on demand, because other commands do not need them.
     if (action === undefined) return (await import('./archive-process.ts')).archive(values, print);
     if (action === 'verify') return (await import('./archive-verify.ts')).verify(operands, values, print);
-    if (action === 'rebuild') return (await import('./archive-upkeep.ts')).rebuild(operands, values, print);
-    if (action === 'withdraw') return (await import('./archive-upkeep.ts')).withdraw(operands, values, print);
+    if (action === 'rebuild') return (await import('./archive-process.ts')).rebuild(operands, values, print);
+    if (action === 'withdraw') return (await import('./archive-process.ts')).withdraw(operands, values, print);
     throw new OperatorError(
       `unknown action ${JSON.stringify(action)}: use verify, rebuild or withdraw, or no action to archive`,
     );

@@ -43,7 +43,7 @@ import { micros } from '../../store/time.ts';
 import { createSeriesReader } from '../../weather/hosts/publication.ts';
 import { createHoursReader } from '../../weather/publish/hours.ts';
 import { openWindowStore, type WindowStore } from '../../weather/window/window-store.ts';
-import { hoursReadingOf, openFiles, takeLock } from '../archive/archive-upkeep.ts';
+import { hoursReadingOf, lockArchive } from '../archive/archive-process.ts';
 import { findIdentity, findIdentityIn } from '../archived-identity.ts';
 import { factsSettings } from '../facts/facts-settings.ts';
 import { labelStoreIn } from '../shared-settings.ts';
@@ -81,12 +81,12 @@ interface PastArchive {
 export async function writePastArchive(past: PastArchive): Promise<void> {
   const { data, scratch, archive, endpoint, endUs, begun } = past;
   makeFolder(archive);
-  const lock = takeLock(archive);
+  const locked = lockArchive(archive);
   const store = await openStoreReader(labelStoreIn(data));
   const windows = openWindowStore(scratch);
   try {
     const hours = hoursUntil(endUs / 1000);
-    const files = heldFiles(openFiles(archive));
+    const files = heldFiles(locked.files);
     files.replace(issuesFile, simulatedIssue(hours[0] ?? endUs / 1000));
     const observatory = pastObservatory(
       await PastLabelInstrument.open(store),
@@ -105,7 +105,7 @@ export async function writePastArchive(past: PastArchive): Promise<void> {
   } finally {
     windows.close();
     await store.close();
-    lock.release();
+    locked.release();
   }
 }
 

@@ -16,7 +16,7 @@ export const plcSetting = list(
 );
 
 /** Directories of did:plc: the primary one, and the replicas that are used while the primary one does not respond. */
-export interface Directories {
+interface Directories {
   readonly plc: string;
   readonly plcReplicas: readonly string[];
 }
@@ -24,7 +24,7 @@ export interface Directories {
 /** Parses the URLs of the setting. Throws OperatorError if a URL is invalid or no URL is configured. */
 export function directoriesOf(addresses: readonly string[]): Directories {
   const [plc = '', ...plcReplicas] = addresses;
-  for (const address of [plc, ...plcReplicas]) operatorUrl('plc', address, { schemes: httpSchemes });
+  for (const address of [plc, ...plcReplicas]) operatorUrl('plc', address);
   return { plc, plcReplicas };
 }
 
@@ -36,15 +36,34 @@ export const contactSetting: Setting<string | null> = {
   fallback: null,
   repeatable: false,
   parse: (texts) => {
-    const contact = parseContact(texts.at(-1) ?? '');
-    if (contact === null) throw new Error('requires an http(s) URL or a mail address');
+    const contact = texts.at(-1) ?? '';
+    if (!isContact(contact)) throw new Error('requires an http(s) URL or a mail address');
     return contact;
   },
 };
 
-/** Returns the `User-Agent` of every request that a command makes. */
+/** Maximum length of a contact, in characters. */
+const maxContactLength = 200;
+
+/**
+ * Matches the characters of a URL or mail address that are safe in a comment of the `User-Agent` field (RFC 9110,
+ * section 5.6.5).
+ */
+const contactCharacters = /^[\w.~:/?#[\]@!$&'*+,;=%-]+$/;
+
+function isContact(text: string): boolean {
+  if (text.length > maxContactLength || !contactCharacters.test(text)) return false;
+  const isMail = /^[^@\s/:]+@[^@\s/:]+\.[^@\s/:]+$/.test(text);
+  return isMail || parseUrl(text, { schemes: httpSchemes, admits: ['fragment'] }).kind === 'url';
+}
+
+/**
+ * Returns the `User-Agent` of every request and websocket of a command (RFC 9110, section 10.1.5): the program, its
+ * version, and the contact of this service's operator unless it is null.
+ */
 export function userAgentFor({ contact }: { readonly contact: string | null }): string {
-  return userAgent(packageVersion(), contact);
+  const program = `Almanac/${packageVersion()}`;
+  return contact === null ? program : `${program} (+${contact})`;
 }
 
 /** Returns the URL of the label store in a data directory. */
@@ -70,10 +89,26 @@ export function parseSampleAccounts(texts: readonly string[]): SampleAccount[] {
 }
 
 /**
- * Parses a URL that the operator configures. The URL may be unencrypted or refer to this machine. Throws OperatorError
- * for an invalid URL; the message repeats the text only if the text cannot contain credentials.
+ * Returns the base URL of a service that a command contacts as a client, without a trailing slash, a query and a
+ * fragment. Throws OperatorError if the text is not an HTTP URL.
  */
-export function operatorUrl(flag: string, text: string, rules: UrlRules): URL {
+export function serviceBase(flag: string, text: string): string {
+  const url = operatorUrl(flag, text, { schemes: httpSchemes, admits: ['fragment'] });
+  return url.origin + url.pathname.replace(/\/+$/, '');
+}
+
+/**
+ * Returns a configured HTTP URL without its trailing slash. Throws OperatorError if the text is not an HTTP URL.
+ */
+export function operatorBase(flag: string, text: string): string {
+  return operatorUrl(flag, text).href.replace(/\/+$/, '');
+}
+
+/**
+ * Parses a URL that the operator configures, an HTTP URL by default. The URL may be unencrypted or refer to this machine.
+ * Throws OperatorError for an invalid URL; the message repeats the text only if the text cannot contain credentials.
+ */
+export function operatorUrl(flag: string, text: string, rules: UrlRules = { schemes: httpSchemes }): URL {
   const verdict = parseUrl(text, rules);
   if (verdict.kind === 'url') return verdict.url;
   if (verdict.rule !== 'scheme' && verdict.rule !== 'syntax') throw new OperatorError(`--${flag}: ${verdict.why}`);
@@ -93,32 +128,4 @@ export function connectionBounds(settings: {
 }): Pick<ConnectionBounds, 'total' | 'perClient'> {
   const { maxConnections, clientConnections, trustProxy } = settings;
   return { total: maxConnections, perClient: clientConnections === 0 || trustProxy > 0 ? null : clientConnections };
-}
-
-/** Maximum length of a contact, in characters. */
-const maxContactLength = 200;
-
-/**
- * Matches the characters of a URL or mail address that are safe in a comment of the `User-Agent` field (RFC 9110,
- * section 5.6.5).
- */
-const contactCharacters = /^[\w.~:/?#[\]@!$&'*+,;=%-]+$/;
-
-/**
- * Returns the contact unchanged, or null if it is too long, contains unsafe characters, or is neither an http(s) URL
- * nor a mail address.
- */
-export function parseContact(text: string): string | null {
-  if (text.length > maxContactLength || !contactCharacters.test(text)) return null;
-  const isMail = /^[^@\s/:]+@[^@\s/:]+\.[^@\s/:]+$/.test(text);
-  const isPage = parseUrl(text, { schemes: httpSchemes, admits: ['fragment'] }).kind === 'url';
-  return isMail || isPage ? text : null;
-}
-
-/**
- * Returns the `User-Agent` of every request and websocket (RFC 9110, section 10.1.5): the program, its version, and the
- * contact of this service's operator unless it is null.
- */
-export function userAgent(version: string, contact: string | null): string {
-  return contact === null ? `Almanac/${version}` : `Almanac/${version} (+${contact})`;
 }

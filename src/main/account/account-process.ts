@@ -9,7 +9,6 @@ import { accountCommonHeaders, accountError } from '../../account/route.ts';
 import { clientAddress } from '../../http/connections/network-tiers.ts';
 import { assetFile } from '../../http/representation/asset-file.ts';
 import { createHttpServer, type HttpServer } from '../../http/server.ts';
-import { httpSchemes } from '../../input/url.ts';
 import { createNameResolver, systemHostsFile } from '../../network/dns/name-resolver.ts';
 import { createHttpClient } from '../../network/http/http.ts';
 import { createIdentityResolver, resolveHandle } from '../../network/identity/identity.ts';
@@ -21,9 +20,8 @@ import { packageRoot } from '../command.ts';
 import { basePath, listenOn, type RunningServer } from '../serve.ts';
 import {
   connectionBounds,
-  type Directories,
   directoriesOf,
-  operatorUrl,
+  operatorBase,
   parseSampleAccounts,
   userAgentFor,
 } from '../shared-settings.ts';
@@ -67,7 +65,7 @@ export async function startAccount(
   parseStoreUrl(settings.store);
   const parts: Parts = { settings, log, metrics };
   const reading = poolOf(parts);
-  const handles = settings.noHandles ? null : handleFinder(directoriesOf(settings.plc), userAgentFor(settings));
+  const handles = settings.noHandles ? null : handleFinder(settings);
   const app = appOf(parts, reading, handles?.find ?? null);
   const server = serverOf(parts, app);
   const stopRest = async (): Promise<void> => {
@@ -129,7 +127,7 @@ function appOf({ settings, log, metrics }: Parts, reading: ReadingPool, findHand
       base: basePath(settings.basePath),
       styles: new Map(pageStyles.map((name) => [name, assetFile(join(packageRoot(), 'assets', name), compactStyles)])),
       findHandle,
-      factsUrl: factsUrlOf(settings),
+      factsUrl: settings.factsUrl === null ? null : operatorBase('facts-url', settings.factsUrl),
       samples: parseSampleAccounts(settings.sampleAccounts),
       alarm,
     }),
@@ -139,15 +137,6 @@ function appOf({ settings, log, metrics }: Parts, reading: ReadingPool, findHand
       if (settings.accessLog) log.info('answered', { route, status });
     },
   });
-}
-
-/**
- * Returns the address of the facts API without a trailing slash, or null if no address is configured. Throws
- * OperatorError if the address is invalid.
- */
-function factsUrlOf({ factsUrl }: AccountValues): string | null {
-  if (factsUrl === null) return null;
-  return operatorUrl('facts-url', factsUrl, { schemes: httpSchemes }).href.replace(/\/+$/, '');
 }
 
 /** Creates the server without starting to listen. */
@@ -189,14 +178,12 @@ function untrustedProxy(log: Log, metrics: AccountMetrics | null): () => void {
  * Creates a function that resolves handles through the guarded client, and a function that closes the client's
  * connections. Only a few resolutions run concurrently, because any client can cause one.
  */
-function handleFinder(
-  { plc: plcUrl, plcReplicas }: Directories,
-  userAgent: string,
-): { readonly find: FindHandle; close(): Promise<void> } {
+function handleFinder(settings: AccountValues): { readonly find: FindHandle; close(): Promise<void> } {
+  const { plc: plcUrl, plcReplicas } = directoriesOf(settings.plc);
   const policy = { allowLoopback: false };
   const own = createNameResolver({ hostsFile: systemHostsFile });
   const strangers = createNameResolver({ hostsFile: null, total: 32, perDomain: 4 });
-  const bounds = { policy, total: 8, perHost: 2, maxWaiting: 64, userAgent };
+  const bounds = { policy, total: 8, perHost: 2, maxWaiting: 64, userAgent: userAgentFor(settings) };
   const http = createHttpClient({ ...bounds, perDomain: 4, resolve: strangers.resolve });
   // Use a separate client for the directory, because untrusted hosts named in handles may hang and must not delay
   // requests to the directory.

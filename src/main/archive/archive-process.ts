@@ -18,7 +18,6 @@ import { recogniseLabelsHours } from '../../artifact/hours/labels-hours.ts';
 import { recogniseWeatherHours } from '../../artifact/hours/weather-hours.ts';
 import type { ArtifactSource, Reading } from '../../artifact/reading.ts';
 import { artifactNames } from '../../artifact/write.ts';
-import { httpSchemes } from '../../input/url.ts';
 import { makeFolder, OperatorError, systemCode, systemWords } from '../../ops/errors.ts';
 import { createLog, type Log } from '../../ops/log.ts';
 import { serviceFetch } from '../../ops/service-fetch.ts';
@@ -27,7 +26,7 @@ import { takeWriterLock, type WriterLock } from '../../store/sqlite/base/files.t
 import { findIdentity, findIdentityIn } from '../archived-identity.ts';
 import { packageRoot } from '../command.ts';
 import { type Running, serveUntilStopped } from '../serve.ts';
-import { operatorUrl, userAgentFor } from '../shared-settings.ts';
+import { operatorBase, userAgentFor } from '../shared-settings.ts';
 import type { ArchiveValues } from './archive-settings.ts';
 
 const requestTimeoutMs = 10_000;
@@ -53,7 +52,7 @@ export function archive(values: ArchiveValues, print: (line: string) => void): P
 
 /** Starts an archive. Throws OperatorError if its directory or key cannot be used. */
 function startArchive(values: ArchiveValues, log: Log, telemetry: ArchiveTelemetry): Running {
-  const base = operatorUrl('facts', values.facts, { schemes: httpSchemes }).href.replace(/\/+$/, '');
+  const base = operatorBase('facts', values.facts);
   makeFolder(values.archive);
   const { files, release } = lockArchive(values.archive);
   const stopping = new AbortController();

@@ -5,10 +5,9 @@ import { maxNoteBytes, parseVerifierKey, type VerifierKey } from '../../archive/
 import { type ArchiveReader, directoryReader, UrlReader, verifyLimits } from '../../archive/verify/archive-reader.ts';
 import { exitCodeOf } from '../../archive/verify/finding.ts';
 import { type KeptCheckpoint, type VerifyReport, verifyArchive } from '../../archive/verify/verify.ts';
-import { httpSchemes } from '../../input/url.ts';
 import { OperatorError, systemCode, systemWords } from '../../ops/errors.ts';
 import { serviceFetch } from '../../ops/service-fetch.ts';
-import { operatorUrl, userAgentFor } from '../shared-settings.ts';
+import { operatorBase, userAgentFor } from '../shared-settings.ts';
 import type { ArchiveValues } from './archive-settings.ts';
 
 const requestTimeoutMs = 30_000;
@@ -54,7 +53,7 @@ function keyOf(text: string): VerifierKey {
 
 function readerOf(place: string, values: ArchiveValues): ArchiveReader {
   if (/^[a-z][a-z0-9+.-]+:\/\//i.test(place)) {
-    const base = operatorUrl('archive', place, { schemes: httpSchemes }).href.replace(/\/+$/, '');
+    const base = operatorBase('archive', place);
     const limits = { timeoutMs: requestTimeoutMs, limits: verifyLimits, monotonic: () => performance.now(), wait };
     return new UrlReader({ base, fetch: serviceFetch, userAgent: userAgentFor(values), ...limits });
   }

@@ -29,10 +29,7 @@ export const checkCommand: Command<typeof settings> = {
     const [file] = positionals;
     if (file === undefined || positionals.length > 1) throw new OperatorError('check requires exactly one FILE');
     // Load the schemas on demand, because other commands do not need them.
-    const [{ readArtifact }, { explain, verdictOf }] = await Promise.all([
-      import('./check-verdict.ts'),
-      import('./check-verdict.ts'),
-    ]);
+    const { explain, readArtifact, verdictOf } = await import('./check-verdict.ts');
     const reading = readArtifact(file, values.maxArtifactBytes);
     const verdict = verdictOf(
       reading,

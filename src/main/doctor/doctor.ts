@@ -1,9 +1,8 @@
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { httpSchemes } from '../../input/url.ts';
 import type { Command } from '../command.ts';
 import { isDemoFolder } from '../demo-folder.ts';
-import { labelStoreIn, operatorUrl } from '../shared-settings.ts';
+import { labelStoreIn, operatorBase } from '../shared-settings.ts';
 import { doctorSettings, type SetUp } from './doctor-settings.ts';
 import { type Finding, ok } from './finding.ts';
 
@@ -64,7 +63,7 @@ async function examineUpstreams(setUp: SetUp): Promise<readonly Finding[]> {
 /** Checks the proxies and caches in front of the facts API, if its public address is configured. */
 async function examinePublicUrl({ publicUrl, host, port, basePath }: SetUp): Promise<Finding[]> {
   if (publicUrl === null) return [];
-  const url = operatorUrl('public-url', publicUrl, { schemes: httpSchemes }).href.replace(/\/+$/, '');
+  const url = operatorBase('public-url', publicUrl);
   const { checkPublicUrl } = await import('./public-url.ts');
   return checkPublicUrl({
     publicUrl: url,

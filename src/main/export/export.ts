@@ -5,11 +5,10 @@ import type { FailureKind } from '../../export/failure.ts';
 import { exportFormats } from '../../export/format.ts';
 import type { AskedInterval } from '../../export/part.ts';
 import type { ExportOrder } from '../../export/save.ts';
-import { httpSchemes } from '../../input/url.ts';
 import { OperatorError } from '../../ops/errors.ts';
 import { choice, integer, optionalInteger, optionalText, type Setting, text, type Values } from '../../ops/setting.ts';
 import type { Command } from '../command.ts';
-import { operatorUrl } from '../shared-settings.ts';
+import { serviceBase } from '../shared-settings.ts';
 
 /** Creates an optional setting with a fixed list of values. */
 function optionalChoice<const W extends readonly string[]>(
@@ -100,7 +99,7 @@ export const exportCommand: Command<typeof exportSettings> = {
     const out = values.out ?? fileName(account, values.format);
     // Load this module on demand, because other commands do not need it.
     const { runExport } = await import('./export-process.ts');
-    return exportExitCodes[await runExport(order, out, baseOf(values.from), values, print)];
+    return exportExitCodes[await runExport(order, out, serviceBase('from', values.from), values, print)];
   },
 };
 
@@ -126,12 +125,6 @@ function filtersOf({ labeler, value, action, targetKind }: ExportValues): Export
     ...(action === null ? {} : { action }),
     ...(targetKind === null ? {} : { target_kind: targetKind }),
   };
-}
-
-/** Parses the address of the account-view service. Plain http and loopback addresses are allowed. */
-function baseOf(from: string): string {
-  const url = operatorUrl('from', from, { schemes: httpSchemes, admits: ['fragment'] });
-  return url.origin + url.pathname.replace(/\/+$/, '');
 }
 
 /** Returns a file name for a DID. The name is valid on any file system. */

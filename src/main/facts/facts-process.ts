@@ -13,13 +13,12 @@ import type { AccountLinks } from '../../facts/page/page.tsx';
 import { clientAddress } from '../../http/connections/network-tiers.ts';
 import { pathOf } from '../../http/read-request.ts';
 import { createHttpServer, type FileAnswering } from '../../http/server.ts';
-import { httpSchemes } from '../../input/url.ts';
 import { errorFields, type Log } from '../../ops/log.ts';
 import { findIdentityIn } from '../archived-identity.ts';
 import { packageRoot } from '../command.ts';
 import { basePath, listenOn, type RunningServer } from '../serve.ts';
 import type { FactsMetrics } from '../server-metrics.ts';
-import { connectionBounds, operatorUrl, parseSampleAccounts, userAgentFor } from '../shared-settings.ts';
+import { connectionBounds, operatorBase, operatorUrl, parseSampleAccounts, userAgentFor } from '../shared-settings.ts';
 import { artifactSources, labelersArtifact } from './artifact-sources.ts';
 import type { FactsValues } from './facts-settings.ts';
 
@@ -96,8 +95,8 @@ function documentsOf(settings: FactsValues, accountUrl: string | null): FactsDoc
 }
 
 function accountLinks({ accountUrl, sampleAccounts }: FactsValues): AccountLinks | null {
-  const url = accountUrl === null ? null : operatorUrl('account-url', accountUrl, { schemes: httpSchemes }).href;
-  return url === null ? null : { url: url.replace(/\/+$/, ''), samples: parseSampleAccounts(sampleAccounts) };
+  if (accountUrl === null) return null;
+  return { url: operatorBase('account-url', accountUrl), samples: parseSampleAccounts(sampleAccounts) };
 }
 
 type ObserveAnswer = (route: string, status: number, client: string | undefined) => void;
@@ -143,6 +142,6 @@ function logsAccess({ accessLog, accessLogClients }: FactsValues): boolean {
 /** Returns the prefix of links: the public URL if it is configured, otherwise the base path. */
 function linkBase({ publicUrl, basePath: path }: FactsValues): string {
   if (publicUrl === null) return basePath(path);
-  operatorUrl('public-url', publicUrl, { schemes: httpSchemes });
+  operatorUrl('public-url', publicUrl);
   return publicUrl.replace(/\/+$/, '');
 }

@@ -31,7 +31,7 @@ interface FoundLabeler {
 }
 
 /** Dependencies of a request for a document. */
-export interface LabelerRequest {
+interface LabelerRequest {
   /** Base address of a facts service, without a trailing slash. */
   readonly base: string;
   readonly fetch: typeof globalThis.fetch;

@@ -1,11 +1,10 @@
 import { canonicalDid, didInWords, isDid } from '../../contract/identifiers.ts';
-import { httpSchemes } from '../../input/url.ts';
 import { isHandle } from '../../network/identity/did-document.ts';
 import { OperatorError } from '../../ops/errors.ts';
 import { serviceFetch } from '../../ops/service-fetch.ts';
 import { integer, text, toggle } from '../../ops/setting.ts';
 import type { Command } from '../command.ts';
-import { operatorUrl } from '../shared-settings.ts';
+import { serviceBase } from '../shared-settings.ts';
 import type { LabelerFailure } from './labeler-document.ts';
 
 const settings = {
@@ -47,14 +46,11 @@ export const labelerCommand: Command<typeof settings> = {
     const handle = named.replace(/^@/, '').toLowerCase();
     if (!isDid(named) && !isHandle(handle))
       throw new OperatorError(`labeler requires a handle, or a DID: ${didInWords}`);
-    const url = operatorUrl('facts', values.facts, { schemes: httpSchemes, admits: ['fragment'] });
-    // Load these modules on demand, because other commands do not need the schemas.
-    const [{ fetchLabeler, findLabeler }, { labelerLines }] = await Promise.all([
-      import('./labeler-document.ts'),
-      import('./labeler-document.ts'),
-    ]);
+    const base = serviceBase('facts', values.facts);
+    // Load this module on demand, because other commands do not need the schemas.
+    const { fetchLabeler, findLabeler, labelerLines } = await import('./labeler-document.ts');
     const request = {
-      base: url.origin + url.pathname.replace(/\/+$/, ''),
+      base,
       fetch: serviceFetch,
       timeoutMs: values.timeoutSeconds * 1000,
       clock: Date.now,

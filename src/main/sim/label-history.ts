@@ -34,7 +34,7 @@ const interruptions = [
 const deadFor = 31 * hour;
 
 /** Options for writing a label history. */
-export interface LabelHistory {
+interface LabelHistory {
   /** A new store whose epoch began `epochAge` before the end. */
   readonly store: StoreWriter;
   /** The simulated labelers, which are already listening. */
@@ -215,7 +215,7 @@ export interface SampleAccount {
 }
 
 /** Selects, from a history, the accounts whose labels are worth showing. */
-export interface SampleAccounts {
+interface SampleAccounts {
   /** Counts an accepted label. */
   add(label: Pick<ReceivedLabel, 'uri' | 'src' | 'neg'>): void;
   /** Returns one account of each kind that exists. The first account shows every feature of an account page. */
@@ -253,7 +253,7 @@ const kinds: readonly { readonly shows: string; has(seen: Seen): boolean; most(s
 const unlabelled = 'did:plc:nobodyeverlabelledthisac';
 
 /** Creates an empty selection. Its memory grows with the number of accounts. */
-export function sampleAccounts(): SampleAccounts {
+function sampleAccounts(): SampleAccounts {
   const seen = new Map<string, Seen>();
   return {
     add({ uri, src, neg }) {

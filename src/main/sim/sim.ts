@@ -94,29 +94,11 @@ export const simCommand: Command<typeof simSettings> = {
  */
 async function createFrom(values: Values<typeof simSettings>): Promise<Sim> {
   const { createSim } = await import('../../../sim/index.ts');
-  const {
-    seed,
-    rate,
-    historyHours,
-    host,
-    jetstreamPort: port,
-    seqCursors,
-    replay,
-    labelers,
-    labelRate,
-    cacheMegabytes,
-  } = values;
+  const { replay, ...settings } = values;
   try {
     return createSim({
-      seed,
-      rate,
-      historyHours,
-      cacheMegabytes,
-      host,
-      port,
-      seqCursors,
-      labelers,
-      labelRate,
+      ...settings,
+      port: settings.jetstreamPort,
       population: 'troubled',
       relays: 1,
       ...(replay === null ? {} : { replay }),

@@ -85,12 +85,3 @@ function readHost(value: unknown): HostReport {
     lagSeconds: typeof lagSeconds === 'number' ? lagSeconds : null,
   };
 }
-
-/** Returns the function that sends reports to the parent process, or null if there is no parent process. */
-export function parentChannel(): ((report: WeatherReport) => void) | null {
-  if (process.send === undefined) return null;
-  return (report) => {
-    // Ignore errors, because the parent process may be exiting.
-    if (process.connected) process.send?.(report, undefined, undefined, () => undefined);
-  };
-}

@@ -3,7 +3,7 @@ import { createLog } from '../../ops/log.ts';
 import { noTelemetry } from '../../weather/stream/telemetry.ts';
 import type { Command } from '../command.ts';
 import { serveUntilStopped } from '../serve.ts';
-import { parentChannel, reportingTelemetry } from './weather-report.ts';
+import { reportingTelemetry, type WeatherReport } from './weather-report.ts';
 import { weatherSettings } from './weather-settings.ts';
 
 /** `almanac weather`: the weather instrument. */
@@ -30,3 +30,12 @@ export const weatherCommand: Command<typeof weatherSettings> = {
     });
   },
 };
+
+/** Returns the function that sends reports to the parent process, or null if there is no parent process. */
+function parentChannel(): ((report: WeatherReport) => void) | null {
+  if (process.send === undefined) return null;
+  return (report) => {
+    // Ignore errors, because the parent process may be exiting.
+    if (process.connected) process.send?.(report, undefined, undefined, () => undefined);
+  };
+}

@@ -1,12 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { parseContact, userAgent } from '../main/shared-settings.ts';
+import { packageVersion } from './command.ts';
+import { contactSetting, userAgentFor } from './shared-settings.ts';
 
 describe('the user agent', () => {
   it('names the program, its version and the contact', () => {
-    expect(userAgent('1.2.3', 'mailto@example.org')).toBe('Almanac/1.2.3 (+mailto@example.org)');
+    const agent = userAgentFor({ contact: 'mailto@example.org' });
+    expect(agent).toBe(`Almanac/${packageVersion()} (+mailto@example.org)`);
   });
   it('names only the program and its version if no contact is set', () => {
-    expect(userAgent('1.2.3', null)).toBe('Almanac/1.2.3');
+    expect(userAgentFor({ contact: null })).toBe(`Almanac/${packageVersion()}`);
   });
 });
 
@@ -17,7 +19,7 @@ describe('a contact', () => {
     'ops@example.org',
     'ops+almanac@mail.example.org',
   ])('is accepted in the form %s', (text) => {
-    expect(parseContact(text)).toBe(text);
+    expect(contactSetting.parse([text])).toBe(text);
   });
   it.each([
     ['an empty string', ''],
@@ -32,6 +34,6 @@ describe('a contact', () => {
     ['credentials', 'https://user:secret@example.org'],
     ['more than 200 characters', `https://example.org/${'a'.repeat(200)}`],
   ])('is rejected if it is or contains %s', (_, text) => {
-    expect(parseContact(text)).toBeNull();
+    expect(() => contactSetting.parse([text])).toThrow(new Error('requires an http(s) URL or a mail address'));
   });
 });

@@ -5,7 +5,7 @@ import { performance } from 'node:perf_hooks';
 import type { Registry } from 'prom-client';
 import type { HttpServer } from '../http/server.ts';
 import { OperatorError, systemCode, systemWords } from '../ops/errors.ts';
-import type { Log } from '../ops/log.ts';
+import { type Log, silentLog } from '../ops/log.ts';
 import { firstSignal, serveMetrics, stopInTime } from '../ops/process.ts';
 
 /** A started component that can be stopped. */
@@ -17,11 +17,13 @@ export interface Running {
 
 /** Options for a server command. */
 interface ServeOptions {
-  /** Loopback port of the metrics listener, or null for no listener. */
-  readonly metricsPort: number | null;
-  /** True if the process collects metrics. A worker collects metrics for the primary process, which aggregates them. */
-  readonly collectMetrics: boolean;
-  readonly log: Log;
+  /**
+   * Loopback port of the metrics listener, or null, the default, to collect no metrics. A worker collects metrics for the
+   * primary process, which listens and aggregates them.
+   */
+  readonly metricsPort?: number | null;
+  /** Reports the metrics listener. */
+  readonly log?: Log;
   /** Starts the server. `asked` aborts if a signal arrives during startup; `start` may then reject with any error. */
   readonly start: (registry: Registry | null, asked: AbortSignal) => Promise<Running>;
 }
@@ -30,12 +32,12 @@ interface ServeOptions {
  * Starts a server, serves until SIGTERM or SIGINT, stops it, and resolves with exit code 0. Rejects if the server
  * cannot start or fails later.
  */
-export async function serveUntilStopped({ metricsPort, collectMetrics, log, start }: ServeOptions): Promise<number> {
+export async function serveUntilStopped({ metricsPort = null, log = silentLog, start }: ServeOptions): Promise<number> {
   // A signal that arrives during startup is handled once startup is complete.
   const asked = firstSignal();
-  const registry = collectMetrics ? await defaultRegistry() : null;
+  const registry = metricsPort === null ? null : await defaultRegistry();
   const metrics =
-    registry && metricsPort !== null
+    registry && metricsPort !== null && cluster.isPrimary
       ? await serveMetrics(metricsPort, { contentType: registry.contentType, text: () => registry.metrics() })
       : null;
   if (metrics) log.info('the metrics port is open', { port: metrics.port });

@@ -14,7 +14,6 @@ export const accountCommand: Command<typeof accountSettings> = {
     const log = createLog('account', values.logLevel);
     return serveUntilStopped({
       metricsPort: values.metricsPort,
-      collectMetrics: values.metricsPort !== null,
       log,
       start: async (registry, asked) => {
         const metrics = registry ? (await import('./account-metrics.ts')).accountMetrics(registry) : null;

@@ -38,7 +38,6 @@ export function archive(values: ArchiveValues, print: (line: string) => void): P
   const log = createLog('archive', values.logLevel);
   return serveUntilStopped({
     metricsPort: values.metricsPort,
-    collectMetrics: values.metricsPort !== null,
     log,
     start: async (registry) => {
       const telemetry = registry ? (await import('./archive-metrics.ts')).archiveMetrics(registry) : noTelemetry;

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { accountPaths } from '../../contract/account.ts';
 import { OperatorError } from '../../ops/errors.ts';
-import { type LogLevel, silentLog } from '../../ops/log.ts';
+import type { LogLevel } from '../../ops/log.ts';
 import { optionalText } from '../../ops/setting.ts';
 import type { Command } from '../command.ts';
 import { takeDemoFolder } from '../demo-folder.ts';
@@ -26,9 +26,6 @@ export const demoCommand: Command<typeof demoSettings> = {
   settings: demoSettings,
   run(values, { args, env, print }) {
     return serveUntilStopped({
-      metricsPort: null,
-      collectMetrics: false,
-      log: silentLog,
       start: async (_, asked) => {
         // Check the ports before the data of an earlier demo is deleted.
         await assertFree(values.host, { port: values.port, 'account-port': values.accountPort });

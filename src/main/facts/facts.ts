@@ -21,8 +21,7 @@ export const factsCommand: Command<typeof factsSettings> = {
     const worker = cluster.worker ? { worker: cluster.worker.id } : {};
     const log = createLog('facts', values.logLevel).with(worker);
     const code = await serveUntilStopped({
-      metricsPort: cluster.isPrimary ? values.metricsPort : null,
-      collectMetrics: values.metricsPort !== null,
+      metricsPort: values.metricsPort,
       log,
       start: async (registry) => {
         const metrics = registry ? (await import('../server-metrics.ts')).factsMetrics(registry) : null;

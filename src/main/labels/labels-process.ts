@@ -26,7 +26,6 @@ export const observe: LabelsAction = (values, print) => {
   const log = createLog('labels', values.logLevel);
   return serveUntilStopped({
     metricsPort: values.metricsPort,
-    collectMetrics: values.metricsPort !== null,
     log,
     start: async (registry) => {
       const telemetry = registry ? (await import('./labels-metrics.ts')).labelsMetrics(registry) : noTelemetry;

@@ -1,5 +1,4 @@
 import { join } from 'node:path';
-import { silentLog } from '../../ops/log.ts';
 import {
   integer,
   optionalInteger,
@@ -58,9 +57,6 @@ export const upCommand: Command<typeof upSettings> = {
   run(values, context) {
     const tryHosts = hostTries(values, context);
     return serveUntilStopped({
-      metricsPort: null,
-      collectMetrics: false,
-      log: silentLog,
       start: async () => {
         refuseDemoFolder(values.data);
         const log = openLog('up', values.logLevel, values.data, context.env);

@@ -15,7 +15,6 @@ export const weatherCommand: Command<typeof weatherSettings> = {
     const log = createLog('weather', values.logLevel);
     return serveUntilStopped({
       metricsPort: values.metricsPort,
-      collectMetrics: values.metricsPort !== null,
       log,
       start: async (registry) => {
         const metrics = registry ? (await import('./weather-metrics.ts')).weatherMetrics(registry) : noTelemetry;

@@ -1,6 +1,7 @@
-import { Counter, Histogram, type Registry } from 'prom-client';
+import type { Registry } from 'prom-client';
 import type { ReadingTelemetry } from '../../account/reading/reading-pool.ts';
-import { countGauge, type ServerMetrics, serverMetrics } from '../server-metrics.ts';
+import { type Metrics, metricsIn } from '../metrics.ts';
+import { type ServerMetrics, serverMetrics } from '../server-metrics.ts';
 
 /** Metrics of the account process. Their names and dimensions are bounded and never identify a client or an account. */
 export interface AccountMetrics extends ServerMetrics, ReadingTelemetry {
@@ -15,48 +16,35 @@ export const untrustedProxyMetric = 'almanac_account_untrusted_proxy_requests_to
 
 /** Registers the metrics of the account process. */
 export function accountMetrics(registry: Registry): AccountMetrics {
-  const untrusted = new Counter({
-    name: untrustedProxyMetric,
-    help: 'Requests that came through a local proxy although --trust-proxy is 0: all clients of the proxy count as one.',
-    registers: [registry],
-  });
+  const metrics = metricsIn(registry);
+  const untrusted = metrics.counter(
+    untrustedProxyMetric,
+    'Requests that came through a local proxy although --trust-proxy is 0: all clients of the proxy count as one.',
+  );
   return {
-    ...serverMetrics('almanac_account', registry),
-    ...readingMetrics(registry),
+    ...serverMetrics('almanac_account', metrics),
+    ...readingMetrics(metrics),
     untrustedProxy: () => untrusted.inc(),
-    waiting: countGauge('almanac_account_waiting', 'Requests waiting for the store.', registry),
+    waiting: metrics.count('almanac_account_waiting', 'Requests waiting for the store.'),
   };
 }
 
 const seconds = [0.001, 0.005, 0.02, 0.05, 0.1, 0.2, 0.5, 2, 10];
 
 /** Registers the metrics of turns at the store. */
-function readingMetrics(registry: Registry): ReadingTelemetry {
-  const registers = [registry];
-  const waited = new Histogram({
-    name: 'almanac_account_wait_duration_seconds',
-    help: 'Time that turns waited in the queue.',
-    buckets: seconds,
-    registers,
-  });
-  const read = new Histogram({
-    name: 'almanac_account_read_duration_seconds',
-    help: 'Duration of turns at the store.',
-    buckets: seconds,
-    registers,
-  });
-  const busy = new Counter({
-    name: 'almanac_account_busy_total',
-    help: 'Turns refused, by reason.',
-    labelNames: ['reason'],
-    registers,
-  });
+function readingMetrics(metrics: Metrics): ReadingTelemetry {
+  const waited = metrics.histogram(
+    'almanac_account_wait_duration_seconds',
+    'Time that turns waited in the queue.',
+    seconds,
+  );
+  const read = metrics.histogram('almanac_account_read_duration_seconds', 'Duration of turns at the store.', seconds);
+  const busy = metrics.counter('almanac_account_busy_total', 'Turns refused, by reason.', 'reason');
   for (const reason of ['full', 'waited', 'deadline']) busy.inc({ reason }, 0);
-  const restarts = new Counter({
-    name: 'almanac_account_reader_deaths_total',
-    help: 'Store-reading processes that exited or were killed at a deadline.',
-    registers,
-  });
+  const restarts = metrics.counter(
+    'almanac_account_reader_deaths_total',
+    'Store-reading processes that exited or were killed at a deadline.',
+  );
   return {
     turn: (waitedMs, ranMs) => {
       waited.observe(waitedMs / 1000);

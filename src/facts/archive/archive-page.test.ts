@@ -11,8 +11,8 @@ import {
   yearOf,
 } from '../../../harness/archive/archived-year.ts';
 import { pathPoints } from '../../../harness/pages/html.ts';
-import { formatIndex } from '../../archive/days/records.ts';
 import { formatIssues, type KnownIssue, parseIssues } from '../../archive/days/known-issues.ts';
+import { formatIndex } from '../../archive/days/records.ts';
 import { errorTable } from '../../contract/errors.ts';
 import { factsCommonHeaders } from '../app.ts';
 import { archivePage, monthPage } from './archive-page.tsx';

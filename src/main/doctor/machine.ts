@@ -12,9 +12,9 @@ import {
 } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { dayOf, hourMs } from '../../archive/days/calendar.ts';
+import { issuesFile, parseIssues } from '../../archive/days/known-issues.ts';
 import { factNames, lineFileOf } from '../../archive/days/line.ts';
 import { indexFile, parseIndex, pathOf } from '../../archive/days/records.ts';
-import { issuesFile, parseIssues } from '../../archive/days/known-issues.ts';
 import { parseSignerKey } from '../../archive/log/note.ts';
 import { artifactNames } from '../../artifact/write.ts';
 import type { FreshnessBounds } from '../../facts/judge.ts';

@@ -10,7 +10,7 @@ function simulated() {
     time.now += ms;
     return Promise.resolve();
   };
-  return { time, wait: createBehindWait({ clock: () => time.now, pause }) };
+  return { time, wait: createBehindWait(() => time.now, pause) };
 }
 
 const behind = (): Promise<never> => Promise.reject(new StoreError('behind', 'not yet'));
@@ -54,7 +54,10 @@ it('a request stops waiting when its client disconnects', async () => {
 
 it('requests beyond the maximum number of waiting requests are refused at once', async () => {
   const resume: (() => void)[] = [];
-  const wait = createBehindWait({ clock: () => 0, pause: () => new Promise((resolve) => resume.push(resolve)) });
+  const wait = createBehindWait(
+    () => 0,
+    () => new Promise((resolve) => resume.push(resolve)),
+  );
   let isBehind = true;
   const turn = () => (isBehind ? behind() : Promise.resolve('rows'));
   const waiting = Array.from({ length: 16 }, () => wait(turn, present));

@@ -47,8 +47,6 @@ export interface ServiceOptions {
   readonly bounds: ExportBounds;
   /** Milliseconds since 1970. */
   readonly clock: () => number;
-  /** Resolves after a number of milliseconds, or when the signal is aborted; by default a timer. Tests replace it. */
-  readonly pause?: Pause;
 }
 
 /**
@@ -62,7 +60,7 @@ const unsentRetrySeconds = 5;
 /** Creates the services that all routes share: store reads, budgets, cursors and manifests. */
 export function createServices(options: ServiceOptions): AccountServices {
   const { reading, cursors, budget, cost, bounds, clock } = options;
-  const untilReceived = createBehindWait(options);
+  const untilReceived = createBehindWait(clock);
   const services: AccountServices = {
     async read({ client, gone, reserve }, account, work) {
       const wait = cost.waitFor(client, clock());
@@ -119,15 +117,13 @@ const maxPauseMs = 400;
 /** Maximum number of requests that wait at the same time; fewer than the memory for responses allows. */
 const maxWaiting = 16;
 
-/** Resolves after a number of milliseconds, or when the signal is aborted. */
-type Pause = (ms: number, signal: AbortSignal) => Promise<void>;
-
 /**
  * Creates a function that runs a turn, and repeats it while the store throws `behind`. It rejects with `StoreBehind`
  * after `maxBehindMs`, or at once if `maxWaiting` requests are already waiting. A request waits between turns, so that
- * it does not occupy a reading process. The wait ends with `StoreBusy` if the client disconnects.
+ * it does not occupy a reading process. The wait ends with `StoreBusy` if the client disconnects. `pause` resolves after a
+ * number of milliseconds, or when the signal is aborted.
  */
-export function createBehindWait({ clock, pause = pauseFor }: Pick<ServiceOptions, 'clock' | 'pause'>) {
+export function createBehindWait(clock: () => number, pause = pauseFor) {
   let waiting = 0;
 
   async function repeated<T>(turn: () => Promise<T>, gone: AbortSignal): Promise<T> {

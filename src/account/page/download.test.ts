@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { AccountDay } from '../../store/account-counts.ts';
 import { day, micros } from '../../store/time.ts';
-import { downloadParts } from './download.tsx';
+import { downloadParts } from './account.tsx';
 
 const none = { applied: 0, removed: 0 };
 

@@ -15,8 +15,7 @@ import {
 } from '../query/query.ts';
 import { type AccountRequest, type AccountRoute, accountError, missingPage } from '../route.ts';
 import { type AccountServices, refusalOf } from '../services.ts';
-import { AccountBody } from './account.tsx';
-import { downloadsOf } from './download.tsx';
+import { AccountBody, downloadsOf } from './account.tsx';
 import { HomeBody } from './entry.tsx';
 import { beforeParameter } from './links.ts';
 import { FactsUrl } from './observation.tsx';

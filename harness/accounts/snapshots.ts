@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { Cursor, GenerationMark, Snapshot } from '../../src/account/cursor/cursor.ts';
+import type { Cursor, Snapshot } from '../../src/account/cursor/cursor.ts';
 import type { AccountFilters } from '../../src/account/query/query.ts';
 import { labelActions, targetKinds } from '../../src/contract/vocabulary.ts';
 import { micros } from '../../src/store/time.ts';
@@ -42,7 +42,7 @@ const snapshots: fc.Arbitrary<Snapshot> = fc.record({
   filters,
   generation: fc
     .uint8Array({ minLength: 8, maxLength: 8 })
-    .map((bytes) => Buffer.from(bytes).toString('hex') as GenerationMark),
+    .map((bytes) => Buffer.from(bytes).toString('hex') as Snapshot['generation']),
   countBound: wholes,
   pageRows: fc.integer({ min: 1, max: 500 }),
   createdAt: milliseconds,

@@ -109,7 +109,7 @@ async function patiently<T>(turn: () => Promise<T>, gone: AbortSignal): Promise<
 }
 
 /** Maximum time that a request waits for a standby to receive the data up to the requested end, in milliseconds. */
-export const maxBehindMs = 2_000;
+const maxBehindMs = 2_000;
 /** Delay before the second attempt, in milliseconds. It doubles with each attempt, up to `maxPauseMs`. */
 const firstPauseMs = 50;
 /** Maximum delay between two attempts, in milliseconds. */
@@ -166,7 +166,7 @@ function pauseFor(ms: number, signal: AbortSignal): Promise<void> {
 }
 
 /** Error for a request whose data a standby did not receive within the time limit. */
-export class StoreBehind extends Error {
+class StoreBehind extends Error {
   constructor() {
     super('the standby has not received all data up to the requested end yet');
     this.name = 'StoreBehind';

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, expect, it, onTestFinished } from 'vitest';
 import { saveRows } from '../../harness/export/save-rows.ts';
-import { manifestPath } from './save.ts';
 
+const manifestPath = (rows: string): string => `${rows}.manifest.json`;
 let folder = '';
 let path = '';
 beforeEach(() => {

@@ -18,7 +18,7 @@ export interface ExportOrder {
 }
 
 /** Returns the path of the manifest file that accompanies a CSV file. */
-export function manifestPath(path: string): string {
+function manifestPath(path: string): string {
   return `${path}.manifest.json`;
 }
 

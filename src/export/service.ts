@@ -175,13 +175,13 @@ function isOfService(text: string): boolean {
  * Parses the response to a request that creates an export. Ignores unknown properties, which later versions of v1 may
  * add. Throws ExportFailure `damaged`.
  */
-export function parseCreated(text: string): Created {
+function parseCreated(text: string): Created {
   const { manifest, cursor } = objectOf(text);
   return { kind: 'created', manifest: manifestOf(manifest), cursor: textOf(cursor, 'cursor') };
 }
 
 /** Parses a page of an export. Throws ExportFailure `damaged`. */
-export function parsePage(text: string): Page {
+function parsePage(text: string): Page {
   const { manifest, rows, terminal, next_cursor, count, content_sha256 } = objectOf(text);
   if (!Array.isArray(rows) || typeof terminal !== 'boolean')
     throw damaged('a page without rows or without a terminal flag');

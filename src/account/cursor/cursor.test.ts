@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { cursors as arbitraryCursors, maxLengthDidWeb } from '../../../harness/accounts/snapshots.ts';
-import { type Cursor, createCursors, markOf, maxCursorLength, readSecrets } from './cursor.ts';
+import { inputLimits } from '../../input/limits.ts';
+import { type Cursor, createCursors, markOf, readSecrets } from './cursor.ts';
 
 const [first, second, third] = [1, 2, 3].map((fill) => Buffer.alloc(32, fill)) as [Buffer, Buffer, Buffer];
 const cursors = createCursors([first]);
@@ -42,7 +43,7 @@ describe('a cursor', () => {
     } as const;
     const longest: Cursor = { ...cursor, snapshot: { ...cursor.snapshot, account: maxLengthDidWeb, filters } };
     const text = cursors.seal(longest);
-    expect(text.length).toBeLessThanOrEqual(maxCursorLength);
+    expect(text.length).toBeLessThanOrEqual(inputLimits.cursor.bytes);
     expect(cursors.open(text)).toEqual(longest);
   });
 

@@ -41,7 +41,7 @@ export interface Snapshot extends Interval {
 }
 
 /** Sixteen hex digits that identify a generation and revision of the store; see `markOf`. */
-export type GenerationMark = string & { readonly __mark: 'generation' };
+type GenerationMark = string & { readonly __mark: 'generation' };
 
 /** Progress of an export. */
 export interface Progress {
@@ -52,9 +52,6 @@ export interface Progress {
   /** Digest of the manifest and the rows returned so far: 32 bytes. */
   readonly digest: Buffer;
 }
-
-/** Maximum length of the text of a cursor, in characters. */
-export const maxCursorLength = inputLimits.cursor.bytes;
 
 const cipher = 'aes-256-gcm';
 const nonceBytes = 12;
@@ -79,7 +76,7 @@ export function createCursors(secrets: readonly [Buffer, ...Buffer[]]): Cursors 
   return {
     seal: (cursor) => seal(current, cursorBytes(cursor)).toString('base64url'),
     open(text) {
-      if (text.length > maxCursorLength) return null;
+      if (text.length > inputLimits.cursor.bytes) return null;
       const bytes = Buffer.from(text, 'base64url');
       // Refuse a different base64 encoding of the same bytes, because this service never issues it.
       if (bytes.length <= nonceBytes + tagBytes || bytes.toString('base64url') !== text) return null;

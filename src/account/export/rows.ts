@@ -113,7 +113,7 @@ const maxRemovals = 1_000;
  * end of the snapshot, or removals of rows. Does not throw if more than `maxRemovals` removals are missing, because
  * the snapshot then looks like a snapshot of another store.
  */
-export function assertSnapshotReceived(frontier: Frontier, { end, generation }: Snapshot): void {
+function assertSnapshotReceived(frontier: Frontier, { end, generation }: Snapshot): void {
   assertReceived(frontier, end);
   if (frontier.replicatedThrough === undefined || markOf(frontier) === generation) return;
   const { generationId, revision } = frontier;

@@ -25,23 +25,6 @@ export class MemoryRefused extends StoreBusy {
   }
 }
 
-/** Limits of a reading pool. */
-interface ReadingBounds {
-  /** Number of reading processes. */
-  readonly readers: number;
-  /** Maximum number of requests waiting for a reading process. */
-  readonly maxWaiting: number;
-  /** Maximum waiting time, in milliseconds. */
-  readonly waitMs: number;
-  /** Maximum duration of one turn, in milliseconds, after which its process is killed. */
-  readonly deadlineMs: number;
-  /**
-   * Duration in milliseconds after which a running turn counts as long. If the maximum number of long turns is already
-   * reached, the turn is ended.
-   */
-  readonly sliceMs: number;
-}
-
 /** Receives the metrics of the pool. */
 export interface ReadingTelemetry {
   /** Called at the end of a turn that waited `waitedMs` in the queue and ran for `ranMs` in a reading process. */
@@ -90,8 +73,21 @@ export interface ReadingPool {
 }
 
 /** Options for a reading pool. */
-interface ReadingPoolOptions extends ReadingBounds {
+interface ReadingPoolOptions {
   readonly url: string;
+  /** Number of reading processes. */
+  readonly readers: number;
+  /** Maximum number of requests waiting for a reading process. */
+  readonly maxWaiting: number;
+  /** Maximum waiting time, in milliseconds. */
+  readonly waitMs: number;
+  /** Maximum duration of one turn, in milliseconds, after which its process is killed. */
+  readonly deadlineMs: number;
+  /**
+   * Duration in milliseconds after which a running turn counts as long. If the maximum number of long turns is already
+   * reached, the turn is ended.
+   */
+  readonly sliceMs: number;
   readonly telemetry: ReadingTelemetry;
   /** Monotonic clock, in milliseconds. */
   readonly monotonic: () => number;

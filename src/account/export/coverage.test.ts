@@ -5,6 +5,7 @@ import { formatMicros } from '../../contract/timestamp.ts';
 import type { StoredGap } from '../../store/port.ts';
 import type { RosterRow } from '../../store/roster.ts';
 import { hour, type Interval, micros, minute } from '../../store/time.ts';
+import type { Snapshot } from '../cursor/cursor.ts';
 import { atMost } from '../query/intervals.ts';
 import { coverageOf, readCoverage } from './manifest.ts';
 
@@ -133,8 +134,8 @@ describe('coverage', () => {
       ],
       positions: () => positions,
     };
-    const asked = { interval: { start, end }, askedStart: start, labeler: one, now: end };
-    const { labelers } = await readCoverage(store as never, asked);
+    const snapshot = { start, end, askedStart: start, filters: { labeler: one }, createdAt: end / 1000 } as Snapshot;
+    const { labelers } = await readCoverage(store as never, snapshot);
     expect(labelers.map((labeler) => labeler.gaps.length)).toEqual([gaps]);
   });
 

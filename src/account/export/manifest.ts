@@ -9,7 +9,7 @@ import {
 import type { Gap } from '../../contract/labels.ts';
 import { maxGaps } from '../../contract/limits.ts';
 import { formatMicros, formatTimestamp, type Micros, microsFromMillis } from '../../contract/timestamp.ts';
-import type { CoverageStatus, Origin } from '../../contract/vocabulary.ts';
+import type { CoverageStatus } from '../../contract/vocabulary.ts';
 import { departureGap, unobservedEnd, unobservedGaps } from '../../store/coverage-rule.ts';
 import { storeOrigin } from '../../store/origin.ts';
 import type { Epoch, Frontier, StoredGap } from '../../store/port.ts';
@@ -58,16 +58,7 @@ export function rememberManifests(): Manifests {
         .digest('base64');
       const found = known.get(key);
       if (found) return found;
-      const { start, end, askedStart, filters, createdAt } = snapshot;
-      const coverage = await readCoverage(store, {
-        interval: { start, end },
-        askedStart,
-        labeler: filters.labeler,
-        now: microsFromMillis(createdAt),
-      });
-      const removed = await removedRowsSentence(store);
-      const of = { epoch: await store.epoch(), origin: await storeOrigin(store), removed };
-      const manifest = manifestOf(snapshot, coverage, of);
+      const manifest = await readManifest(store, snapshot);
       const written = { text: JSON.stringify(manifest), digest: firstDigest(manifest) };
       // If two concurrent requests create the same manifest, the second result replaces the first result in the
       // cache.
@@ -83,12 +74,12 @@ export function rememberManifests(): Manifests {
   };
 }
 
-/** Creates the manifest of a snapshot with its coverage. */
-function manifestOf(
-  snapshot: Snapshot,
-  coverage: AccountCoverage,
-  { epoch, origin, removed }: { readonly epoch: Epoch; readonly origin: Origin; readonly removed: string | null },
-): ExportManifest {
+/** Reads the coverage of a snapshot and the state of the store, and creates the manifest. */
+async function readManifest(store: AccountStore, snapshot: Snapshot): Promise<ExportManifest> {
+  const coverage = await readCoverage(store, snapshot);
+  const removed = await removedRowsSentence(store);
+  const epoch = await store.epoch();
+  const origin = await storeOrigin(store);
   return {
     schema: accountExportSchema,
     ...(origin === 'live' ? {} : { origin }),
@@ -134,23 +125,24 @@ interface CoverageInputs {
   readonly wasRead: boolean;
 }
 
-/** Reads the data for the coverage of an interval and computes the coverage. */
+/** Reads the data for the coverage of a snapshot and computes the coverage. */
 export async function readCoverage(
   store: AccountStore,
-  asked: Pick<CoverageInputs, 'interval' | 'askedStart' | 'labeler' | 'now'>,
+  { start, end, askedStart, filters: { labeler }, createdAt }: Snapshot,
 ): Promise<AccountCoverage> {
+  const interval = { start, end };
   const [epoch, frontier, gaps, roster] = [
     await store.epoch(),
     await store.frontier(),
-    await store.gaps({ start: asked.interval.start, end: asked.interval.end }),
+    await store.gaps(interval),
     await store.roster(),
   ];
-  const { labeler } = asked;
   const wasRead =
     labeler === undefined ||
     roster.some(({ did, lastAnswered }) => did === labeler && lastAnswered !== null) ||
     (await store.positions()).some(({ source }) => source === labeler);
-  return coverageOf({ ...asked, now: readingTime(frontier, asked.now), epoch, frontier, gaps, roster, wasRead });
+  const now = readingTime(frontier, microsFromMillis(createdAt));
+  return coverageOf({ interval, askedStart, labeler, now, epoch, frontier, gaps, roster, wasRead });
 }
 
 /**

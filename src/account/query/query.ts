@@ -24,9 +24,7 @@ export type DayShortcut = (typeof dayShortcuts)[number];
 export const windowDays = 30;
 
 /** Interval as requested, before it is clipped to the window. */
-export type AskedInterval =
-  | { readonly kind: 'days'; readonly days: DayShortcut }
-  | ({ readonly kind: 'explicit' } & Interval);
+type AskedInterval = { readonly kind: 'days'; readonly days: DayShortcut } | ({ readonly kind: 'explicit' } & Interval);
 
 /** A query for the rows of one account. */
 export interface AskedQuery {

@@ -43,12 +43,6 @@ export function dayList<T>(entry: T): T[] {
   return Array.from({ length: dayHours }, () => entry);
 }
 
-/** Returns the index of an hour within its day; null if the hour belongs to another day. */
-export function placeOf(day: string, start: string): number | null {
-  const place = (Date.parse(start) - startOf(day)) / hourMs;
-  return Number.isInteger(place) && place >= 0 && place < dayHours ? place : null;
-}
-
 /** An interval that was not observed; start inclusive, end exclusive. */
 interface HoursGap {
   readonly start: string;
@@ -56,17 +50,84 @@ interface HoursGap {
 }
 
 /** An interval in milliseconds since 1970. */
-export interface Span {
+interface Span {
   readonly start: number;
   readonly end: number;
 }
 
-/**
- * Within each span, replaces the `kept` gaps with the `news` gaps. A kept gap that crosses the border of a span keeps
- * its part outside that span.
- */
-export function replacedGaps<G extends HoursGap>(kept: readonly G[], news: readonly G[], spans: readonly Span[]): G[] {
-  return spans.reduce<readonly G[]>((all, span) => replacedIn(all, news, span), kept) as G[];
+/** The hours of a day that the hours of an instrument's file replace. */
+export class Replacement {
+  /** Index of each replacing hour within the file, by the index of the replaced hour within the day. */
+  readonly #index: ReadonlyMap<number, number>;
+  /** Index of each replaced hour within the day, by the index of the replacing hour within the file. */
+  readonly #places: ReadonlyMap<number, number>;
+  readonly #spans: readonly Span[];
+
+  private constructor(day: string, index: ReadonlyMap<number, number>) {
+    this.#index = index;
+    this.#places = new Map([...index].map(([place, at]) => [at, place]));
+    this.#spans = spansOf(day, [...index.keys()]);
+  }
+
+  /**
+   * Returns the hours of the day that the file's `hours` replace. `isReplaced` decides about each hour of the file that
+   * belongs to the day, given its index within the day (`place`) and within the file (`at`).
+   */
+  static of<H extends { readonly start: string }>(
+    day: string,
+    hours: readonly H[],
+    isReplaced: (hour: H, place: number, at: number) => boolean,
+  ): Replacement {
+    const index = new Map<number, number>();
+    for (const [at, hour] of hours.entries()) {
+      const place = (Date.parse(hour.start) - startOf(day)) / hourMs;
+      const isOfDay = Number.isInteger(place) && place >= 0 && place < dayHours;
+      if (isOfDay && isReplaced(hour, place, at)) index.set(place, at);
+    }
+    return new Replacement(day, index);
+  }
+
+  isEmpty(): boolean {
+    return this.#index.size === 0;
+  }
+
+  /** Returns true if the file replaces the hour of the day with this index. */
+  has(place: number): boolean {
+    return this.#index.has(place);
+  }
+
+  /** Returns the index within the day of an hour of the file; undefined if the hour replaces none. */
+  placeOf(at: number): number | undefined {
+    return this.#places.get(at);
+  }
+
+  /** Returns a copy of a list of the day with the file's entries for the replaced hours; `absent` where it has none. */
+  entries<T>(kept: readonly T[], news: readonly T[] | undefined, absent: T): T[] {
+    return kept.map((entry, place) => {
+      const at = this.#index.get(place);
+      return at === undefined ? entry : (news?.[at] ?? absent);
+    });
+  }
+
+  /**
+   * Within the replaced hours, replaces the `kept` gaps with the `news` gaps. A kept gap that crosses the border of
+   * these hours keeps its part outside them.
+   */
+  gaps<G extends HoursGap>(kept: readonly G[], news: readonly G[]): G[] {
+    return this.#spans.reduce<G[]>((all, span) => replacedIn(all, news, span), [...kept]);
+  }
+}
+
+/** Groups consecutive hours of a day into spans; `places` are hour indices in ascending order. */
+function spansOf(day: string, places: readonly number[]): Span[] {
+  const spans: Span[] = [];
+  for (const place of places) {
+    const start = startOf(day) + place * hourMs;
+    const last = spans.at(-1);
+    if (last?.end === start) spans[spans.length - 1] = { start: last.start, end: start + hourMs };
+    else spans.push({ start, end: start + hourMs });
+  }
+  return spans;
 }
 
 function replacedIn<G extends HoursGap>(kept: readonly G[], news: readonly G[], span: Span): G[] {
@@ -83,27 +144,9 @@ function clipped<G extends HoursGap>(gap: G, span: Span): G[] {
   return start < end ? [{ ...gap, start: new Date(start).toISOString(), end: new Date(end).toISOString() }] : [];
 }
 
-/** Groups consecutive hours of a day into spans; `places` are hour indices in ascending order. */
-export function spansOf(day: string, places: readonly number[]): Span[] {
-  const spans: Span[] = [];
-  for (const place of places) {
-    const start = startOf(day) + place * hourMs;
-    const last = spans.at(-1);
-    if (last?.end === start) spans[spans.length - 1] = { start: last.start, end: start + hourMs };
-    else spans.push({ start, end: start + hourMs });
-  }
-  return spans;
-}
-
 /** Returns the time up to which a file counts an hour: the end of the hour or `through`, whichever is earlier. */
 export function throughOf(start: string, through: string): string {
   return new Date(Math.min(Date.parse(start) + hourMs, Date.parse(through))).toISOString();
-}
-
-/** Returns a copy of a list in which the entries at `places` are replaced. */
-export function replacedEntries<T>(kept: readonly T[], places: readonly number[], entryAt: (place: number) => T): T[] {
-  const own = new Set(places);
-  return kept.map((entry, place) => (own.has(place) ? entryAt(place) : entry));
 }
 
 /** Returns the failures of a day, with `reason` added for each past hour that has neither data nor a failure. */

@@ -20,11 +20,7 @@ import {
   hoursFailures,
   notedFailures,
   packed,
-  placeOf,
-  replacedEntries,
-  replacedGaps,
-  type Span,
-  spansOf,
+  Replacement,
   throughOf,
   unpacked,
 } from './hour-lists.ts';
@@ -212,22 +208,22 @@ function parseLabelsDay(bytes: Uint8Array, day: string): LabelsDay | null {
  */
 function mergeLabels(kept: LabelsDay, file: LabelsHours): LabelsDay {
   if (kept.generated_at !== null && Date.parse(file.generated_at) <= Date.parse(kept.generated_at)) return kept;
-  const index = replacedPlaces(kept, file);
-  if (index.size === 0) return kept;
-  const places = [...index.keys()];
-  const hours = replacedEntries(kept.hours, places, (place) => {
-    const hour = file.hours[index.get(place) ?? -1];
-    return hour ? dayHour(hour, file) : null;
+  const replaced = Replacement.of(kept.day, file.hours, (hour, place) => {
+    const known = kept.hours[place];
+    const isSameEpoch = !known || known.generation_id === file.generation_id;
+    return isSameEpoch || hour.observed_seconds > known.observed_seconds;
   });
-  const spans = spansOf(kept.day, places);
+  if (replaced.isEmpty()) return kept;
+  const news = file.hours.map((hour) => dayHour(hour, file));
+  const hours = replaced.entries(kept.hours, news, null);
   return {
     ...kept,
     generated_at: file.generated_at,
     failures: kept.failures.map((failure, place) => (hours[place] ? null : failure)),
     hours,
-    gaps: replacedGaps(kept.gaps, file.gaps.map(gapOf), spans),
+    gaps: replaced.gaps(kept.gaps, file.gaps.map(gapOf)),
     gap_overflow: kept.gap_overflow || file.gap_overflow,
-    labelers: mergedLabelers(kept, file, { index, places, spans }),
+    labelers: mergedLabelers(kept, file, replaced),
     omitted: Math.max(kept.omitted, file.omitted),
   };
 }
@@ -235,22 +231,6 @@ function mergeLabels(kept: LabelsDay, file: LabelsHours): LabelsDay {
 function noteLabelsFailure(kept: LabelsDay, reason: HoursFailure, now: number): LabelsDay {
   const isKnown = (place: number): boolean => kept.hours[place] !== null;
   return { ...kept, failures: notedFailures(kept.day, kept.failures, { reason, isKnown, now }) };
-}
-
-/**
- * Returns the hours of the day that the file replaces, as a map from the index within the day to the index within the
- * file.
- */
-function replacedPlaces({ day, hours }: LabelsDay, file: LabelsHours): Map<number, number> {
-  const index = new Map<number, number>();
-  for (const [at, hour] of file.hours.entries()) {
-    const place = placeOf(day, hour.start);
-    if (place === null) continue;
-    const known = hours[place];
-    const isSameEpoch = !known || known.generation_id === file.generation_id;
-    if (isSameEpoch || hour.observed_seconds > known.observed_seconds) index.set(place, at);
-  }
-  return index;
 }
 
 function dayHour(hour: LabelsHour, { generation_id, through }: LabelsHours): DayHour {
@@ -288,18 +268,12 @@ function gapOf({ start, end, reason }: LabelGap): LabelGap {
   return { start, end, reason };
 }
 
-interface Replacement {
-  readonly index: ReadonlyMap<number, number>;
-  readonly places: readonly number[];
-  readonly spans: readonly Span[];
-}
-
-function mergedLabelers(kept: LabelsDay, file: LabelsHours, replacement: Replacement): DayLabeler[] {
+function mergedLabelers(kept: LabelsDay, file: LabelsHours, replaced: Replacement): DayLabeler[] {
   const news = new Map(file.labelers.map((one) => [one.labeler_did, one]));
   const before = new Map(kept.labelers.map((one) => [one.labeler_did, one]));
   const dids = [...new Set([...before.keys(), ...news.keys()])].sort();
   return dids
-    .map((did) => mergedLabeler(before.get(did) ?? unknownLabeler(did), news.get(did), replacement))
+    .map((did) => mergedLabeler(before.get(did) ?? unknownLabeler(did), news.get(did), replaced))
     .filter(isKnown);
 }
 
@@ -308,20 +282,14 @@ function unknownLabeler(did: string): DayLabeler {
   return { labeler_did: did, applications, removals, observed_seconds: dayList(0), gaps: [], gap_overflow: false };
 }
 
-function mergedLabeler(kept: DayLabeler, news: LabelerHours | undefined, replacement: Replacement): DayLabeler {
-  const { index, places, spans } = replacement;
-  const entry = <T>(list: readonly T[] | undefined, place: number): T | undefined => list?.[index.get(place) ?? -1];
+function mergedLabeler(kept: DayLabeler, news: LabelerHours | undefined, replaced: Replacement): DayLabeler {
   return {
     labeler_did: kept.labeler_did,
-    applications: replacedEntries(kept.applications, places, (place) => entry(news?.applications, place) ?? null),
-    removals: replacedEntries(kept.removals, places, (place) => entry(news?.removals, place) ?? null),
-    observed_seconds: replacedEntries(
-      kept.observed_seconds,
-      places,
-      (place) => entry(news?.observed_seconds, place) ?? 0,
-    ),
-    ...replacedParts(kept, news, index),
-    gaps: replacedGaps(kept.gaps, (news?.gaps ?? []).map(gapOf), spans),
+    applications: replaced.entries(kept.applications, news?.applications, null),
+    removals: replaced.entries(kept.removals, news?.removals, null),
+    observed_seconds: replaced.entries(kept.observed_seconds, news?.observed_seconds, 0),
+    ...replacedParts(kept, news, replaced),
+    gaps: replaced.gaps(kept.gaps, (news?.gaps ?? []).map(gapOf)),
     gap_overflow: kept.gap_overflow || (news?.gap_overflow ?? false),
   };
 }
@@ -330,14 +298,13 @@ function mergedLabeler(kept: DayLabeler, news: LabelerHours | undefined, replace
 function replacedParts(
   kept: DayLabeler,
   news: LabelerHours | undefined,
-  index: ReadonlyMap<number, number>,
+  replaced: Replacement,
 ): Pick<DayLabeler, 'filled_in'> {
-  const placeOfHour = new Map([...index].map(([place, at]) => [at, place]));
   const own = (news?.filled_in ?? []).flatMap(({ at, ...part }): FilledInPart[] => {
-    const place = placeOfHour.get(at);
+    const place = replaced.placeOf(at);
     return place === undefined ? [] : [{ at: place, ...partOf(part) }];
   });
-  const before = (kept.filled_in ?? []).filter(({ at }) => !index.has(at));
+  const before = (kept.filled_in ?? []).filter(({ at }) => !replaced.has(at));
   if (kept.filled_in === undefined && news?.filled_in === undefined) return {};
   return { filled_in: [...before, ...own].sort((a, b) => a.at - b.at) };
 }

@@ -19,10 +19,7 @@ import {
   notedFailures,
   type Packed,
   packed,
-  placeOf,
-  replacedEntries,
-  replacedGaps,
-  spansOf,
+  Replacement,
   throughOf,
   unpacked,
 } from './hour-lists.ts';
@@ -250,64 +247,41 @@ function unknown(): HourCounts {
 }
 
 function mergedSeries(day: string, before: DaySeries, own: WeatherHourSeries): DaySeries | null {
-  const index = replacedPlaces(day, before, own);
-  if (index.size === 0) return null;
-  const places = [...index.keys()];
+  const replaced = Replacement.of(day, own.hours, (hour, place, at) => {
+    const isKnown = isKnownFrom(own, at) || isSameStore(hour, own, before.observed_since[place] ?? null);
+    return isKnown || hour.observed_seconds >= (before.observed_seconds[place] ?? 0);
+  });
+  if (replaced.isEmpty()) return null;
   const merged = (counts: HourCounts, news: HourCounts | undefined): HourCounts => ({
-    events: replacedEntries(counts.events, places, (place) => news?.events[index.get(place) ?? -1] ?? null),
-    observed_seconds: replacedEntries(
-      counts.observed_seconds,
-      places,
-      (place) => news?.observed_seconds[index.get(place) ?? -1] ?? 0,
-    ),
+    events: replaced.entries(counts.events, news?.events, null),
+    observed_seconds: replaced.entries(counts.observed_seconds, news?.observed_seconds, 0),
   });
   const collections: DaySeries['collections'] = {};
   for (const name of collectionNames) {
     const [known, news] = [before.collections[name], own.collections[name]];
     if (known || news) collections[name] = merged(known ?? unknown(), news);
   }
-  const totals = { events: own.hours.map((hour) => hour.events), observed_seconds: own.hours.map(secondsOf) };
+  const totals = {
+    events: own.hours.map(({ events }) => events),
+    observed_seconds: own.hours.map(({ observed_seconds }) => observed_seconds),
+  };
+  const through = own.hours.map(({ start }) => throughOf(start, own.through));
+  const since = own.hours.map((hour) => sinceOf(hour, own));
   return {
     ...before,
-    through: replacedEntries(before.through, places, (place) => {
-      const hour = own.hours[index.get(place) ?? -1];
-      return hour ? throughOf(hour.start, own.through) : null;
-    }),
-    observed_since: replacedEntries(before.observed_since, places, (place) => {
-      const hour = own.hours[index.get(place) ?? -1];
-      return hour ? sinceOf(hour, own) : null;
-    }),
+    through: replaced.entries(before.through, through, null),
+    observed_since: replaced.entries(before.observed_since, since, null),
     ...merged(before, totals),
     collections,
-    gaps: replacedGaps(
+    gaps: replaced.gaps(
       before.gaps,
       own.gaps.map(({ start, end, reason, collection }) => ({ start, end, reason, collection })),
-      spansOf(day, places),
     ),
     gap_overflow: before.gap_overflow || own.gap_overflow,
   };
 }
 
 type WeatherHour = WeatherHourSeries['hours'][number];
-
-function secondsOf(hour: WeatherHour): number {
-  return hour.observed_seconds;
-}
-
-/**
- * Returns the hours of the day that the file replaces, as a map from the index within the day to the index within the
- * file.
- */
-function replacedPlaces(day: string, before: DaySeries, own: WeatherHourSeries): Map<number, number> {
-  const index = new Map<number, number>();
-  for (const [at, hour] of own.hours.entries()) {
-    const place = placeOf(day, hour.start);
-    if (place === null) continue;
-    const isKnown = isKnownFrom(own, at) || isSameStore(hour, own, before.observed_since[place] ?? null);
-    if (isKnown || hour.observed_seconds >= (before.observed_seconds[place] ?? 0)) index.set(place, at);
-  }
-  return index;
-}
 
 /** Returns true if the instrument's store already existed when an hour of the file began. */
 function isKnownFrom({ hours, observed_since }: WeatherHourSeries, at: number): boolean {

@@ -79,8 +79,7 @@ function isFuture(generatedAt: string | null, now: number): boolean {
 /** Returns the names of a day's withdrawn files; null if the tombstones are damaged. */
 function withdrawnNames({ files, onDamage }: HoursUpkeep, day: string): ReadonlySet<string> | null {
   const path = pathOf(day, tombstoneFile);
-  const bytes = files.read(path);
-  const tombstones = bytes ? parseTombstones(bytes, day) : [];
+  const tombstones = parseTombstones(files.read(path), day);
   if (!tombstones) onDamage(path);
   return tombstones && new Set(tombstones.map(({ name }) => name));
 }

@@ -94,8 +94,7 @@ function bury({ files, day, reason, now }: Withdrawal, file: ListedFile, isValid
 /** Returns the tombstones of a day. Throws OperatorError if they are damaged. */
 function tombstonesOf(files: ArchiveFiles, day: string): readonly Tombstone[] {
   const path = pathOf(day, tombstoneFile);
-  const bytes = files.read(path);
-  const tombstones = bytes ? parseTombstones(bytes, day) : [];
+  const tombstones = parseTombstones(files.read(path), day);
   if (!tombstones) throw new OperatorError(`${path} is damaged; restore it first`);
   return tombstones;
 }

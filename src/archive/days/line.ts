@@ -1,9 +1,8 @@
-import { createHash } from 'node:crypto';
 import { paths } from '../../contract/identifiers.ts';
 import { isObject, scanJson } from '../../input/json-budget.ts';
 import { inputLimits } from '../../input/limits.ts';
 import { dayOf, hourOf } from './calendar.ts';
-import { parsedObject } from './records.ts';
+import { parsedObject, sha256Of, utf8Text } from './records.ts';
 
 /** Paths of the archived facts, relative to the address of the facts API, by fact name. */
 export const archivedFacts = {
@@ -70,7 +69,7 @@ const maxTextLength = 65_536;
  * becomes a JSON string in `text`. Returns null if the body is unusable.
  */
 export function formatResponse(path: string, at: number, served: ServedResponse): string | null {
-  const text = decoded(served.body);
+  const text = utf8Text(served.body);
   if (text === null) return null;
   const head = JSON.stringify({
     hour: hourOf(at),
@@ -79,7 +78,7 @@ export function formatResponse(path: string, at: number, served: ServedResponse)
     status: served.status,
     etag: served.etag,
     last_modified: served.lastModified,
-    sha256: createHash('sha256').update(served.body).digest('hex'),
+    sha256: sha256Of(served.body),
   }).slice(0, -1);
   if (isObjectOnOneLine(text, served.body)) return `${head}${bodyKey}${text}}\n`;
   return text.length > maxTextLength ? null : `${head},"text":${JSON.stringify(text)}}\n`;
@@ -89,14 +88,6 @@ export function formatResponse(path: string, at: number, served: ServedResponse)
 export function formatFailure(path: string, at: number, failure: FailureReason): string {
   const [hour, instant] = [hourOf(at), new Date(at).toISOString()];
   return `${JSON.stringify({ hour, at: instant, path, status: null, failure })}\n`;
-}
-
-function decoded(bytes: Uint8Array): string | null {
-  try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
-  } catch {
-    return null;
-  }
 }
 
 /**
@@ -128,7 +119,7 @@ export function parseLine(line: string, path: string): ArchivedLine | null {
   }
   if (typeof status !== 'number' || !Number.isInteger(status) || status < 100 || status > 599) return null;
   const text = typeof head.text === 'string' ? head.text : bodyText(line);
-  if (text === null || createHash('sha256').update(text).digest('hex') !== head.sha256) return null;
+  if (text === null || sha256Of(Buffer.from(text)) !== head.sha256) return null;
   return { kind: 'response', hour, at, status, text };
 }
 

@@ -170,8 +170,12 @@ export function formatTombstones(day: string, files: readonly Tombstone[]): Buff
   return Buffer.from(`${canonicalJson({ schema: 'almanac.archive.withdrawn/v1', day, files })}\n`);
 }
 
-/** Parses the tombstones of a day; null unless the bytes are exactly what `formatTombstones` returns for them. */
-export function parseTombstones(bytes: Uint8Array, day: string): Tombstone[] | null {
+/**
+ * Parses the tombstones of a day, of which there are none without a file. Returns null unless the bytes are exactly what
+ * `formatTombstones` returns for them.
+ */
+export function parseTombstones(bytes: Uint8Array | null, day: string): Tombstone[] | null {
+  if (bytes === null) return [];
   const { files } = parsedObject(bytes) ?? {};
   const listed: unknown[] = Array.isArray(files) ? files : [null];
   const parsed = listed.map(parseTombstone).filter((one) => one !== null);
@@ -209,6 +213,16 @@ export function parsedObject(bytes: Uint8Array, limits: JsonLimits = inputLimits
   try {
     const value: unknown = JSON.parse(Buffer.from(bytes).toString('utf8'));
     return isObject(value) ? value : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Decodes UTF-8 exactly; null if the bytes are not UTF-8. */
+export function utf8Text(bytes: Uint8Array): string | null {
+  try {
+    // Set `ignoreBOM` to keep a leading byte order mark, because digests and signatures cover it.
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
     return null;
   }

@@ -1,4 +1,5 @@
 import { createHash, createPrivateKey, createPublicKey, type KeyObject, sign, verify } from 'node:crypto';
+import { utf8Text } from '../days/records.ts';
 import { hashBytes } from './merkle.ts';
 
 /**
@@ -94,7 +95,7 @@ export function openNote(note: Uint8Array, key: VerifierKey): OpenedNote {
 
 function parseNote(note: Uint8Array): { text: string; signatures: SignatureLine[] } | null {
   if (note.length > maxNoteBytes) return null;
-  const whole = decoded(note);
+  const whole = utf8Text(note);
   if (whole === null || !isText(whole)) return null;
   const split = whole.lastIndexOf('\n\n');
   if (split < 0) return null;
@@ -102,15 +103,6 @@ function parseNote(note: Uint8Array): { text: string; signatures: SignatureLine[
   const signatures = lines.map(parseLine).filter((line) => line !== null);
   if (signatures.length !== lines.length || lines.length > maxSignatures) return null;
   return { text: whole.slice(0, split + 1), signatures };
-}
-
-function decoded(bytes: Uint8Array): string | null {
-  try {
-    // Set `ignoreBOM` to keep a leading byte order mark, because the signature covers it.
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
-  } catch {
-    return null;
-  }
 }
 
 function isText(text: string): boolean {

@@ -45,16 +45,6 @@ interface OpenedFile {
   readonly caching: FileCaching;
 }
 
-/** The files of an archive that may be served. */
-interface ServableArchive {
-  /**
-   * Opens a file by its path relative to the directory of the archive. Resolves with `withdrawn` if the file has a
-   * tombstone, whether or not it exists. Resolves with null if the path does not name an archive file, if the file does
-   * not exist or is too large, if the path contains a symbolic link, or if the tombstones of its day are damaged.
-   */
-  open(path: string): Promise<OpenedFile | 'withdrawn' | null>;
-}
-
 /** Paths of the changeable files outside the day directories. */
 const changing: ReadonlySet<string> = new Set([
   ...[indexFile, issuesFile, dictionaryFile, checkpointPath, publicKeyPath],
@@ -64,10 +54,15 @@ const changing: ReadonlySet<string> = new Set([
 const tile = /^log\/tile\/(?:entries|\d{1,2})\/(?:x\d{3}\/){0,6}\d{3}(?:\.p\/[1-9]\d{0,2})?$/;
 const missing: ReadonlySet<string> = new Set(['ENOENT', 'ENOTDIR', 'ELOOP', 'ENXIO', 'EISDIR']);
 
-/** Returns the files of the archive in a directory, which may not exist yet. */
-export function servableArchive(root: string): ServableArchive {
+/** Returns the servable files of the archive in a directory, which may not exist yet. */
+export function servableArchive(root: string) {
   return {
-    async open(path) {
+    /**
+     * Opens a file by its path relative to the directory of the archive. Resolves with `withdrawn` if the file has a
+     * tombstone, whether or not it exists. Resolves with null if the path does not name an archive file, if the file does
+     * not exist or is too large, if the path contains a symbolic link, or if the tombstones of its day are damaged.
+     */
+    async open(path: string): Promise<OpenedFile | 'withdrawn' | null> {
       try {
         const caching = await cachingOf(root, path);
         return caching === null || caching === 'withdrawn' ? caching : await openInside(root, path, caching);

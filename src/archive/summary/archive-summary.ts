@@ -145,8 +145,7 @@ async function stampOf(path: string): Promise<string> {
 
 /** Returns the names of the withdrawn files of a day; null if its tombstones are damaged. */
 async function withdrawnNames(root: string, day: string): Promise<ReadonlySet<string> | null> {
-  const bytes = await readBounded(join(root, pathOf(day, tombstoneFile)));
-  const tombstones = bytes === null ? [] : parseTombstones(bytes, day);
+  const tombstones = parseTombstones(await readBounded(join(root, pathOf(day, tombstoneFile))), day);
   return tombstones && new Set(tombstones.map(({ name }) => name));
 }
 

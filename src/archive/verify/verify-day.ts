@@ -231,8 +231,7 @@ class InputReader {
 
   async #readTombstones(day: string): Promise<readonly Tombstone[]> {
     const path = pathOf(day, tombstoneFile);
-    const bytes = await this.#reader.read(path);
-    const parsed = bytes ? parseTombstones(bytes, day) : [];
+    const parsed = parseTombstones(await this.#reader.read(path), day);
     if (!parsed) this.#report({ kind: 'malformed', path, message: 'the file is not a valid list of withdrawn files' });
     return parsed ?? [];
   }

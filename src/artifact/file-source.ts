@@ -7,7 +7,6 @@ import {
   decodeArtifact,
   type Missing,
   type Reading,
-  type ReadingObserver,
   type Recogniser,
   type Unreadable,
 } from './reading.ts';
@@ -25,7 +24,8 @@ interface FileSourceOptions<A> {
    * written.
    */
   readonly clock: () => number;
-  readonly observe?: ReadingObserver<A>;
+  /** Called with the first reading and with every change, for the log. */
+  readonly observe?: (reading: Reading<A>) => void;
 }
 
 /**

@@ -75,9 +75,6 @@ export interface ArtifactSource<A> {
   stop(): Promise<void>;
 }
 
-/** Called with the first reading and with every change, for the log. */
-export type ReadingObserver<A> = (reading: Reading<A>) => void;
-
 /** Maximum nesting depth of arrays and objects in an artifact; the known schemas need a depth of 5. */
 export const maxDepth = inputLimits.artifact.depth;
 

@@ -4,7 +4,7 @@ import { cacheLifetimeMs } from '../client/headers.ts';
 import { clockToleranceMs } from '../client/staleness.ts';
 import { systemCode, systemWords } from '../ops/errors.ts';
 import { serviceFetch } from '../ops/service-fetch.ts';
-import { type ArtifactSource, decodeArtifact, type Reading, type ReadingObserver, type Recogniser } from './reading.ts';
+import { type ArtifactSource, decodeArtifact, type Reading, type Recogniser } from './reading.ts';
 
 /** Options for a URL source; all times in milliseconds. */
 interface UrlSourceOptions<A> {
@@ -28,7 +28,8 @@ interface UrlSourceOptions<A> {
   readonly firstAnswerMs: number;
   /** Returns milliseconds since 1970. */
   readonly clock: () => number;
-  readonly observe?: ReadingObserver<A>;
+  /** Called with the first reading and with every change, for the log. */
+  readonly observe?: (reading: Reading<A>) => void;
 }
 
 /** Time after the last held copy for which copies from before the hold are not read, in milliseconds. */

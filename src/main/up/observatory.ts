@@ -10,7 +10,7 @@ import type { TriedHost } from '../doctor/finding.ts';
 import type { Running } from '../serve.ts';
 import { readReport, type WeatherReport } from '../weather/weather-report.ts';
 import { isUnanswered, plainDisplay, screenDisplay, showsScreen, statusOf } from './status.ts';
-import { listeningAt, type SupervisedPart, supervise } from './supervisor.ts';
+import { type Supervised, type SupervisedPart, supervise } from './supervisor.ts';
 
 /** Interval between checks of the hosts during startup, in milliseconds. */
 const checkMs = 250;
@@ -63,9 +63,7 @@ export async function startObservatory(options: ObservatoryOptions): Promise<Run
       for (const line of log.messages()) process.stderr.write(`${line}\n`);
       throw error;
     });
-  const addresses = [...supervised.ready].flatMap(([part, line]) => addressOf(part, line));
-  const remarks = options.remarks(new Map(addresses.map(({ part, url }) => [part, url])));
-  const display = openDisplay(options, { ready: supervised.ready, addresses, remarks });
+  const display = openDisplay(options, supervised);
   const look = (): void => {
     const states = supervised.states();
     const isAlive = states.some((part) => part.name === 'weather' && part.state === 'running');
@@ -93,29 +91,17 @@ function artifactSources(folder: string) {
 }
 
 /** Opens the screen, or prints the first plain lines. */
-function openDisplay(
-  { name, print, log }: ObservatoryOptions,
-  head: {
-    readonly ready: ReadonlyMap<string, string>;
-    readonly addresses: readonly { readonly part: string; readonly url: string }[];
-    readonly remarks: readonly string[];
-  },
-) {
-  const { ready, addresses, remarks } = head;
+function openDisplay({ name, remarks, print, log }: ObservatoryOptions, { ready, urls }: Supervised) {
   if (log.screen) {
-    const lines = [...remarks, ...addresses.map(({ part, url }) => `${part.padEnd(9)}${url}`)];
+    const lines = [...remarks(urls), ...[...urls].map(([part, url]) => `${part.padEnd(9)}${url}`)];
     const file = log.file === null ? [] : [`log      ${log.file}`];
     return screenDisplay(process.stdout, ['', `almanac ${name}`, ...lines, ...file]);
   }
   for (const line of ready.values()) print(line);
-  for (const remark of remarks) print(remark);
-  print(`almanac ${name} ${addresses[0] ? `listening on ${addresses[0].url}` : 'running'}`);
+  for (const remark of remarks(urls)) print(remark);
+  const [first] = urls.values();
+  print(`almanac ${name} ${first === undefined ? 'running' : `listening on ${first}`}`);
   return plainDisplay(print);
-}
-
-function addressOf(part: string, line: string): { part: string; url: string }[] {
-  const url = listeningAt(line);
-  return url === null ? [] : [{ part, url }];
 }
 
 /** Time without any response after which every host is contacted for the first time, in milliseconds. */

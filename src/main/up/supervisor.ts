@@ -45,9 +45,11 @@ export interface PartState {
 }
 
 /** The running parts of an observatory. */
-interface Supervised {
+export interface Supervised {
   /** First line of each part that became ready, by name. */
   readonly ready: ReadonlyMap<string, string>;
+  /** URLs of the parts that listen, by name. */
+  readonly urls: ReadonlyMap<string, string>;
   states(): readonly PartState[];
   stop(): Promise<void>;
 }
@@ -66,17 +68,21 @@ export async function supervise(parts: readonly SupervisedPart[], options: Super
     }
   };
   const ready = new Map<string, string>();
+  const urls = new Map<string, string>();
   try {
     const lines = await Promise.all(startedInOrder(children));
     for (const [index, { name }] of parts.entries()) {
       const line = lines[index] ?? null;
-      if (line !== null) ready.set(name, line);
+      if (line === null) continue;
+      ready.set(name, line);
+      const url = listeningAt(line);
+      if (url !== null) urls.set(name, url);
     }
   } catch (error) {
     await stop();
     throw error;
   }
-  return { ready, states: () => children.map((child) => child.state()), stop };
+  return { ready, urls, states: () => children.map((child) => child.state()), stop };
 }
 
 /**
@@ -213,7 +219,7 @@ class ChildSupervisor {
 }
 
 /** Returns the address in a server's first line of output, or null for any other line. */
-export function listeningAt(line: string): string | null {
+function listeningAt(line: string): string | null {
   return /listening on (\S+)$/.exec(line)?.[1] ?? null;
 }
 

@@ -6,7 +6,7 @@ import { companionFolder, parseStoreUrl } from '../../store/open.ts';
 import type { labelsSettings } from './labels-settings.ts';
 
 /** Resolved settings of `almanac labels`. */
-export type LabelsValues = Values<typeof labelsSettings>;
+type LabelsValues = Values<typeof labelsSettings>;
 
 /**
  * Runs one action of `almanac labels` and resolves with the exit code. `operands` are the arguments after the action's

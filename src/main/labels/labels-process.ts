@@ -17,7 +17,7 @@ import { micros } from '../../store/time.ts';
 import { packageRoot } from '../command.ts';
 import { serveUntilStopped } from '../serve.ts';
 import { directoriesOf, operatorUrl, userAgentFor } from '../shared-settings.ts';
-import { type LabelsAction, type LabelsValues, opened } from './labels-action.ts';
+import { type LabelsAction, opened } from './labels-action.ts';
 
 const windowDays = 30;
 
@@ -51,7 +51,7 @@ export const observe: LabelsAction = (values, print) => {
       // Check the list of denials before opening the store, because a damaged list would let denied labelers be read.
       await requireDenyList(settings.folder);
       const { store, role } = await opened(values.store, () =>
-        openInstrumentStore(values, {
+        openInstrumentStore(values.store, values.standby, {
           ...{ clock: wall, windowDays, onFile: logFile(log), telemetry },
           activated: () => print('almanac labels observing'),
           // A hand-over through a database stops this process in the same way as a service manager would.
@@ -114,7 +114,8 @@ interface InstrumentStoreOptions {
  * it.
  */
 async function openInstrumentStore(
-  { store: url, standby: mayStandBy }: Pick<LabelsValues, 'store' | 'standby'>,
+  url: string,
+  mayStandBy: boolean,
   { clock, telemetry, activated, ...writing }: InstrumentStoreOptions,
 ): Promise<{ readonly store: StoreWriter; readonly role: InstrumentRole | null }> {
   try {

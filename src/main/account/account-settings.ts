@@ -1,5 +1,6 @@
 import { integer, optionalText, text, toggle } from '../../ops/setting.ts';
 import { defaultData, factsSettings, serverSettings } from '../facts/facts-settings.ts';
+import { labelsSettings } from '../labels/labels-settings.ts';
 import { contactSetting, plcSetting, sampleAccountSetting } from '../shared-settings.ts';
 
 /** Settings of `almanac account`. */
@@ -7,12 +8,7 @@ export const accountSettings = {
   host: factsSettings.host,
   port: integer('port', 'PORT', 8401, { min: 0, max: 65_535 }, 'port to listen on; 0 selects a free port'),
   basePath: factsSettings.basePath,
-  store: text(
-    'store',
-    'URL',
-    `sqlite:${defaultData}/labels`,
-    'the observation store, sqlite:DIR or postgres://USER@HOST/DATABASE',
-  ),
+  store: labelsSettings.store,
   data: text('data', 'DIR', defaultData, 'data directory'),
   secretFile: optionalText(
     'secret-file',

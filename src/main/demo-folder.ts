@@ -79,15 +79,6 @@ async function takeLock(folder: string): Promise<WriterLock> {
   }
 }
 
-/**
- * Throws OperatorError if `data` is the directory of a demo, because simulated data must never be mixed with live data.
- */
-export function refuseDemoFolder(data: string): void {
-  if (isDemoFolder(data)) {
-    throw new OperatorError(`${data} contains the simulated data of a demo; choose another directory with --data`);
-  }
-}
-
 /** Returns true if `data` is the directory of a demo, which contains only simulated data. */
 export function isDemoFolder(data: string): boolean {
   return existsSync(join(data, markName));

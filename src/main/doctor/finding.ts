@@ -45,3 +45,8 @@ export function describeTried(tried: readonly TriedHost[]): string {
     return `${missing.length} of ${tried.length} hosts do not respond: ${names(missing)}`;
   return `tried ${names(tried)}: none of them responds`;
 }
+
+/** Returns the host name in a URL, with the port if it is not the default. Returns any other text unchanged. */
+export function hostOf(address: string): string {
+  return URL.parse(address)?.host ?? address;
+}

@@ -23,7 +23,7 @@ import { OperatorError, systemWords } from '../../ops/errors.ts';
 import { readArtifact, type Verdict, verdictOf } from '../check/check-verdict.ts';
 import { packageRoot, packageVersion } from '../command.ts';
 import type { SetUp } from './doctor-settings.ts';
-import { type Finding, fail, ok, warn } from './finding.ts';
+import { type Finding, fail, hostOf, ok, warn } from './finding.ts';
 import { checkDenied, checkStore, checkWeatherStore } from './stores.ts';
 
 /**
@@ -234,10 +234,6 @@ function readSummary(path: string, maxBytes: number) {
     if (error instanceof OperatorError) return null;
     throw error;
   }
-}
-
-function hostOf(address: string): string {
-  return URL.parse(address)?.host ?? address;
 }
 
 /**

@@ -11,7 +11,7 @@ import { describeHandshakeRefusal, type Endpoint, parseEndpoint, subscribeUrl } 
 import { packageRoot } from '../command.ts';
 import { userAgentFor } from '../shared-settings.ts';
 import type { SetUp } from './doctor-settings.ts';
-import { describeTried, type Finding, fail, ok, type TriedHost, warn } from './finding.ts';
+import { describeTried, type Finding, fail, hostOf, ok, type TriedHost, warn } from './finding.ts';
 
 /** Default timeout of every upstream, in milliseconds. It lets the doctor complete within 10 s. */
 const doctorTimeoutMs = 8_000;
@@ -154,8 +154,7 @@ interface Network {
 
 async function askStream(address: string, network: Network, timeoutMs: number): Promise<Asked> {
   const { finding, answers } = await checkStream(address, network, timeoutMs);
-  const host = URL.parse(address)?.host ?? address;
-  return { finding, offset: null, tried: { service: 'jetstream', host, answers } };
+  return { finding, offset: null, tried: { service: 'jetstream', host: hostOf(address), answers } };
 }
 
 /**

@@ -3,7 +3,7 @@ import type { LabelArtifact, RecentOverview, WeatherArtifact, WeatherSummary } f
 import { currencyAfter } from '../../client/currency.ts';
 import { parseTimestamp } from '../../contract/timestamp.ts';
 import { agreeing } from '../../web/format.ts';
-import { describeTried, type TriedHost } from '../doctor/finding.ts';
+import { describeTried, hostOf, type TriedHost } from '../doctor/finding.ts';
 import type { HostReport, WeatherReport } from '../weather/weather-report.ts';
 import type { PartState } from './supervisor.ts';
 
@@ -208,10 +208,6 @@ function summaryOf(reading: Reading<WeatherArtifact>): WeatherSummary | null {
 function overviewOf(reading: Reading<LabelArtifact>): RecentOverview | null {
   if (reading.kind !== 'readable' || reading.artifact.schema !== 'labels.recent-overview.v1') return null;
   return reading.artifact.overview;
-}
-
-function hostOf(endpoint: string): string {
-  return URL.canParse(endpoint) ? new URL(endpoint).host : endpoint;
 }
 
 function percent(ratio: number | null): string {

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { OperatorError } from '../../ops/errors.ts';
 import {
   integer,
   optionalInteger,
@@ -10,7 +11,7 @@ import {
   type Values,
 } from '../../ops/setting.ts';
 import type { Command } from '../command.ts';
-import { refuseDemoFolder } from '../demo-folder.ts';
+import { isDemoFolder } from '../demo-folder.ts';
 import type { TriedHost } from '../doctor/finding.ts';
 import { defaultData, factsSettings, serverSettings } from '../facts/facts-settings.ts';
 import { labelsSettings } from '../labels/labels-settings.ts';
@@ -55,15 +56,21 @@ export const upCommand: Command<typeof upSettings> = {
   operands: '',
   settings: upSettings,
   run(values, context) {
+    const { data } = values;
     const tryHosts = hostTries(values, context);
     return serveUntilStopped({
       start: async () => {
-        refuseDemoFolder(values.data);
-        const log = openLog('up', values.logLevel, values.data, context.env);
+        // Simulated data must never be mixed with live data.
+        if (isDemoFolder(data)) {
+          throw new OperatorError(
+            `${data} contains the simulated data of a demo; choose another directory with --data`,
+          );
+        }
+        const log = openLog('up', values.logLevel, data, context.env);
         const jetstream = values.jetstream.flatMap((host) => ['--jetstream', host]);
         const running = await startObservatory({
           name: 'up',
-          data: values.data,
+          data,
           endpoints: values.jetstream,
           tryHosts,
           parts: observatoryParts(values, context.args, {

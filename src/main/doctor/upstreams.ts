@@ -36,7 +36,7 @@ export async function checkUpstreams(upstreams: Upstreams, timeoutMs = doctorTim
   // The directories know the first DID of the seeds.
   const [did = ''] = await readSeeds(upstreams.seeds ?? join(packageRoot(), 'assets', 'labelers.json'));
   const { resolve } = createNameResolver({ hostsFile: systemHostsFile });
-  const network = {
+  const network: Network = {
     policy: { allowLoopback: upstreams.allowLoopback },
     userAgent: userAgentFor(upstreams),
     resolve,

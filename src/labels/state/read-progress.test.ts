@@ -118,8 +118,10 @@ describe('a connection to the stream', () => {
 
   test('retains the newest 512 frames', () => {
     const frames = Array.from({ length: 600 }, (_, n) => frame(n));
-    const { seen } = progressAfter(initialProgress(noPosition), { kind: 'frames_seen', frames });
-    expect(seen).toEqual(frames.slice(88));
+    const first = progressAfter(initialProgress(noPosition), { kind: 'frames_seen', frames: frames.slice(0, 300) });
+    const { seen } = progressAfter(first, { kind: 'frames_seen', frames: frames.slice(300) });
+    const remembered = frames.filter(({ seq, tail }) => seen.endsWith(seq, tail ?? ''));
+    expect([remembered, seen.count, first.seen.count]).toEqual([frames.slice(88), 512, 300]);
   });
 
   test('loses the frame number if the stream does not continue after its last frame, and the whole position if the database is reset', () => {

@@ -11,6 +11,7 @@ import {
   type UnplacedRow,
 } from './reading-events.ts';
 import type { ReadingState } from './reading-state.ts';
+import { SeenFrames } from './seen-frames.ts';
 import type { Tracker } from './step.ts';
 
 /** Properties that identify a source. */
@@ -119,7 +120,7 @@ interface ReadProgress {
    */
   readonly missedTailChecks: { readonly count: number; readonly at: Micros } | null;
   /** Newest consecutive frames that contain labels, oldest first. */
-  readonly seen: readonly LastFrame[];
+  readonly seen: SeenFrames;
   /** Newest committed frame of the last connection, or null if no frame was committed. */
   readonly live: LastFrame | null;
   /**
@@ -137,14 +138,11 @@ interface ReadProgress {
   readonly stream: StreamProgress;
 }
 
-/** Maximum number of frames whose numbers are remembered. */
-const maxSeen = 512;
 /** Maximum number of holes that are remembered separately. Further messages extend the last hole. */
 const maxHoles = 64;
 /** Number of consecutive checks that do not find the last row, after which checks become rare. */
 const maxMissedChecks = 2;
 
-const unseen: readonly LastFrame[] = [];
 const unopened: StreamProgress = { cursor: null, resumed: false, expected: null, joined: false, liveFrom: null };
 
 /** Returns the progress of a reader that begins at a position. */
@@ -158,7 +156,7 @@ export function initialProgress(position: ReadPosition): ReadProgress {
       lastPage: null,
       missedTailChecks: null,
     },
-    ...{ seen: unseen, live: null, contiguous: false, holes: [], former: null, stream: unopened },
+    ...{ seen: SeenFrames.none, live: null, contiguous: false, holes: [], former: null, stream: unopened },
   };
 }
 
@@ -176,11 +174,11 @@ export function progressAfter(progress: ReadProgress, event: ReadingEvent): Read
       return withStream(progress, { expected: null });
     case 'reset':
       // The remembered frames are not consecutive with the frames after the reset. The gap of the reset covers all holes.
-      return withStream({ ...progress, seen: unseen, holes: [] }, event.live ? { resumed: false } : {});
+      return withStream({ ...progress, seen: SeenFrames.none, holes: [] }, event.live ? { resumed: false } : {});
     case 'replay_found':
       return { ...progress, replayFrom: event.cursor };
     case 'frames_seen':
-      return { ...progress, seen: remembering(progress.seen, event.frames) };
+      return { ...progress, seen: progress.seen.followedBy(event.frames) };
     case 'committed':
       return { ...progress, position: event.position, live: newestOf(event.move) ?? progress.live };
     case 'page_stored':
@@ -197,11 +195,16 @@ export function progressAfter(progress: ReadProgress, event: ReadingEvent): Read
       return joined(progress);
     case 'number_forgotten':
       return {
-        ...{ ...progress, live: null, seen: unseen, position: { ...progress.position, seq: null, seqTail: null } },
+        ...{
+          ...progress,
+          live: null,
+          seen: SeenFrames.none,
+          position: { ...progress.position, seq: null, seqTail: null },
+        },
         holes: progress.holes.map((hole) => ({ ...hole, before: null })),
       };
     case 'position_forgotten':
-      return { ...progress, live: null, seen: unseen, contiguous: false, holes: [], position: noPosition };
+      return { ...progress, live: null, seen: SeenFrames.none, contiguous: false, holes: [], position: noPosition };
     case 'hole_found':
       return withHole(progress, { last: event.now, before: event.before ?? newestRead(progress) });
     case 'holes_closed':
@@ -224,7 +227,7 @@ function opening(progress: ReadProgress): ReadProgress {
   const cursor = seq === null ? progress.replayFrom : Math.max(0, seq - 1);
   const expected = seq === null ? null : { seq, tail: seqTail };
   const resumed = cursor !== null;
-  const seen = seq === null ? unseen : progress.seen;
+  const seen = seq === null ? SeenFrames.none : progress.seen;
   return { ...progress, seen, contiguous: resumed, live: null, stream: { ...unopened, cursor, resumed, expected } };
 }
 
@@ -265,7 +268,7 @@ function withHole(progress: ReadProgress, hole: Hole): ReadProgress {
   const isSame = previous !== undefined && previous.before?.seq === hole.before?.seq;
   const extended = previous !== undefined && (isSame || holes.length >= maxHoles);
   const all = extended ? [...holes.slice(0, -1), { ...previous, last: hole.last }] : [...holes, hole];
-  return { ...progress, seen: unseen, holes: all };
+  return { ...progress, seen: SeenFrames.none, holes: all };
 }
 
 /** Returns the progress without the holes until `through`, or without any hole; the position moves to the next one. */
@@ -278,15 +281,6 @@ function withoutHoles(progress: ReadProgress, through = Number.POSITIVE_INFINITY
 
 function withStream(progress: ReadProgress, stream: Partial<StreamProgress>): ReadProgress {
   return { ...progress, stream: { ...progress.stream, ...stream } };
-}
-
-function remembering(seen: readonly LastFrame[], frames: readonly LastFrame[]): readonly LastFrame[] {
-  const fresh = frames.filter(({ tail }) => tail !== null);
-  return fresh.length === 0 ? seen : [...seen, ...fresh].slice(-maxSeen);
-}
-
-function tailOf(seen: readonly LastFrame[], seq: number): string | null {
-  return seen.findLast((frame) => frame.seq === seq)?.tail ?? null;
 }
 
 function newestOf(move: PositionMove): LastFrame | null {
@@ -348,7 +342,7 @@ function afterPage(progress: ReadProgress, cursor: number, cursorTail: string): 
   const frame = holes[0] === undefined ? live : holes[0].before;
   const seq = position.seq ?? frame?.seq ?? null;
   const seqTail = position.seq === null ? (frame?.tail ?? null) : position.seqTail;
-  if (seq !== null && seqTail !== null && seq >= cursor && tailOf(seen, cursor) === cursorTail) {
+  if (seq !== null && seqTail !== null && seq >= cursor && seen.endsWith(cursor, cursorTail)) {
     return { seq, seqTail, cursor: seq, cursorTail: seqTail };
   }
   return cursor > (position.cursor ?? 0) ? { ...position, cursor, cursorTail } : position;

@@ -49,8 +49,8 @@ const [sources, rate, seconds] = [Number(values.sources), Number(values.rate), N
 const streaming = Number(values.streaming ?? sources);
 const burst = Number(values.burst);
 
-/** Flags of the shipped unit, which limit the young generation. */
-const shippedFlags = { NODE_OPTIONS: '--max-semi-space-size=4' } as const;
+/** Flags with the limits of the shipped unit: its young generation, and the heap that V8 derives from `MemoryMax=1G`. */
+const shippedFlags = { NODE_OPTIONS: '--max-semi-space-size=4 --max-old-space-size=512' } as const;
 /** Time within which all labelers are found and connected, in milliseconds: the directory permits 25 requests a second. */
 const connectMs = 1_800_000;
 

@@ -162,7 +162,11 @@ describe('the metrics of the facts process', () => {
     const announcedPort = await metricsPort(program);
     const metrics = await fetch(`http://127.0.0.1:${announcedPort}/metrics`);
     expect(metrics.status).toBe(200);
-    expect(await metrics.text()).toMatch(/^almanac_facts_\w+\{[^}]*\} 1$/m);
+    const text = await metrics.text();
+    expect(text).toMatch(/^almanac_facts_\w+\{[^}]*\} 1$/m);
+    expect(text).toMatch(/^almanac_process_process_open_fds \d+$/m);
+    // These would list every open connection at each scrape.
+    expect(text).not.toMatch(/^almanac_process_nodejs_active_/m);
     expect((await fetch(`http://127.0.0.1:${port}/metrics`)).status).toBe(404);
     await expect(fetch(`http://127.0.0.2:${announcedPort}/metrics`)).rejects.toThrow('fetch failed');
   });

@@ -76,6 +76,12 @@ describe('a page of labels', () => {
     expect(moved(progress, page).position).toEqual({ seq: 8, seqTail: 'f8', cursor: 8, cursorTail: 'f8' });
   });
 
+  test('does not show that if the frame with this number contains another row', () => {
+    const progress = moved(progressAfter(initialProgress(streamed), seen), { kind: 'frames', last: frame(8) });
+    const { position } = moved(progress, { ...page, tail: 'e7' });
+    expect(position).toEqual({ seq: 8, seqTail: 'f8', cursor: 7, cursorTail: 'e7' });
+  });
+
   test('is not compared with frames from before a reset', () => {
     const reset: ReadingEvent = { kind: 'reset', now, epoch: now, live: false };
     const progress = moved(advanced(initialProgress(streamed), seen, reset), { kind: 'frames', last: frame(8) });

@@ -81,8 +81,8 @@ async function stopAfter(failed: Promise<never>, running: Running): Promise<neve
 }
 
 /**
- * Default metrics of prom-client that list every open connection and request. With 7,000 connections, they would stop
- * the process for a quarter of a second at each scrape; `process_open_fds` counts the connections.
+ * Default metrics of prom-client that list every open connection and request. With 7,000 connections, they would take
+ * most of the time for which a scrape stops the process; `process_open_fds` counts the connections.
  */
 const costlyMetrics = ['active_resources', 'active_handles', 'active_requests']
   .flatMap((name) => [name, `${name}_total`])

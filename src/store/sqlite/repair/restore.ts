@@ -266,8 +266,7 @@ function moveIntoPlace(copied: string, folder: string, faults: Faults | undefine
   syncFolder(folder);
   faults?.('restore.state');
   // Only files that the next writer makes again and the file with the backup's path remain; remove these files.
-  const identities = [source.identities, `${source.identities}.growing`];
-  const rest = [source.lock, ...identities, `${source.state}-shm`, join(copied, originName)];
+  const rest = [source.lock, source.identities, `${source.state}-shm`, join(copied, originName)];
   for (const path of rest) rmSync(path, { force: true });
   rmdirSync(copied);
   syncFolder(folder);

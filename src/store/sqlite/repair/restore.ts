@@ -265,9 +265,8 @@ function moveIntoPlace(copied: string, folder: string, faults: Faults | undefine
   }
   syncFolder(folder);
   faults?.('restore.state');
-  // Only files that the next writer makes again and the file with the backup's path remain; remove these files.
-  const rest = [source.lock, source.identities, `${source.state}-shm`, join(copied, originName)];
-  for (const path of rest) rmSync(path, { force: true });
+  // Only the writer's lock file, the index of the log and the file with the backup's path remain; remove these files.
+  for (const path of [source.lock, `${source.state}-shm`, join(copied, originName)]) rmSync(path, { force: true });
   rmdirSync(copied);
   syncFolder(folder);
 }

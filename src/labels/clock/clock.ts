@@ -96,7 +96,7 @@ export function wait(ms: number, signal: AbortSignal): Promise<void> {
 }
 
 /** Work that its owner can abort, and that the abort of an outer signal aborts too. */
-export interface Stoppable {
+interface Stoppable {
   readonly signal: AbortSignal;
   /** Aborts the work. Must also be called once the work has ended, so that the outer signal no longer refers to it. */
   readonly abort: () => void;

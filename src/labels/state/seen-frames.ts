@@ -18,14 +18,11 @@ export class SeenFrames {
     this.#pairs = pairs;
   }
 
-  /** Number of remembered frames. */
-  get count(): number {
-    return this.#pairs.length / 2;
-  }
-
   /** Returns these frames and the frames after them, without frames that have no label, and at most the newest 512. */
   followedBy(frames: readonly LastFrame[]): SeenFrames {
-    const fresh = frames.flatMap(({ seq, tail }) => (tail === null ? [] : [seq, markOf(tail)])).slice(-2 * maxSeen);
+    const fresh = frames
+      .flatMap(({ seq, tail }) => (tail === null ? [] : [seq, beginningOf(tail)]))
+      .slice(-2 * maxSeen);
     if (fresh.length === 0) return this;
     const kept = this.#pairs.subarray(Math.max(0, this.#pairs.length + fresh.length - 2 * maxSeen));
     const pairs = new Float64Array(kept.length + fresh.length);
@@ -37,12 +34,12 @@ export class SeenFrames {
   /** Returns true if the newest frame with this number ended with the label that has this mark. */
   endsWith(seq: number, mark: string): boolean {
     for (let at = this.#pairs.length - 2; at >= 0; at -= 2) {
-      if (this.#pairs[at] === seq) return this.#pairs[at + 1] === markOf(mark);
+      if (this.#pairs[at] === seq) return this.#pairs[at + 1] === beginningOf(mark);
     }
     return false;
   }
 }
 
-function markOf(mark: string): number {
+function beginningOf(mark: string): number {
   return Number.parseInt(mark.slice(0, markDigits), 16);
 }

@@ -163,7 +163,7 @@ describe.skipIf(!hasBrowser)('the archive page in a browser', () => {
     const live = await open('/');
     await live.page.getByText('This page updates itself.').waitFor();
     const kept = live.page.locator('section[aria-labelledby="archive"]');
-    // The script may be about to replace the section with the same one.
+    // The page takes over a newer rendering once its own has expired, so that a single look may meet an older one.
     await expect.poll(async () => asRendered(await kept.innerHTML())).toBe(asRendered(rendered));
     expect(await kept.locator('.line-labels').count()).toBe(1);
     await hold(true);

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { chmodSync } from 'node:fs';
-import { cp, readdir, readFile, rm, truncate } from 'node:fs/promises';
+import { cp, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import Database from 'better-sqlite3';
@@ -9,6 +9,7 @@ import { noon } from '../../harness/conformance/labels.ts';
 import { problems } from '../../harness/conformance/suite.ts';
 import { batch, page, sealedToday, useSqliteFolder } from '../../harness/store/sqlite-folder.ts';
 import { faultPoints } from '../../src/store/sqlite/base/connection.ts';
+import { unfinishedNames } from '../../src/store/sqlite/base/files.ts';
 import { openSqliteReader } from '../../src/store/sqlite/read/reader.ts';
 import { repairStore, setStoreAside } from '../../src/store/sqlite/repair/repair.ts';
 import { restoreStore } from '../../src/store/sqlite/repair/restore.ts';
@@ -161,6 +162,19 @@ describe('the command restore', () => {
       await expect(restoreStore({ from: dirname(from), folder: place.path, at: now })).rejects.toMatchObject({
         code: 'not_a_store',
       });
+    } finally {
+      await rm(from, { recursive: true });
+    }
+  });
+
+  it('continues after an interruption, whatever the writer of the copy could not remove', async () => {
+    const from = await backedUp();
+    try {
+      kill('restore', 'restore.verified', from);
+      const copied = join(place.path, unfinishedNames.copied);
+      for (const name of ['writer.json', 'identities.kept.growing']) await writeFile(join(copied, name), '{}');
+      await restoreStore({ from, folder: place.path, at: now });
+      expect((await readdir(place.path)).sort()).toEqual(['days', 'state.sqlite', 'writer.lock']);
     } finally {
       await rm(from, { recursive: true });
     }

@@ -265,8 +265,12 @@ function moveIntoPlace(copied: string, folder: string, faults: Faults | undefine
   }
   syncFolder(folder);
   faults?.('restore.state');
-  // Only the writer's lock file, the index of the log and the file with the backup's path remain; remove these files.
-  for (const path of [source.lock, `${source.state}-shm`, join(copied, originName)]) rmSync(path, { force: true });
+  // Remove what the writer of the copy left, and the file with the backup's path. The days and the state file are never
+  // removed: if one of them could not be moved, the directory stays, and the next call continues.
+  const moved = new Set([source.days, source.state, `${source.state}-wal`]);
+  for (const name of readdirSync(copied)) {
+    if (!moved.has(join(copied, name))) rmSync(join(copied, name));
+  }
   rmdirSync(copied);
   syncFolder(folder);
 }

@@ -26,7 +26,7 @@ const entryWords = 2;
 /**
  * Set of the identities of the last two days, in memory: a keyed fingerprint of 74 bits each, in about 8.5 bytes.
  *
- * The fingerprint is a tabulation hash (Carter and Wegman, 1979) with random tables that never leave the process. Two
+ * The fingerprint is a tabulation hash (Carter and Wegman, 1979) with random tables that no sender can know. Two
  * different identities therefore have the same fingerprint with a probability of 2^-74, even if a sender chose them.
  * With the 35 million identities of ten times today's network, the set takes a new identity for a known one once in
  * 100,000 years.
@@ -39,6 +39,8 @@ const entryWords = 2;
  * An identity is kept for at least the horizon, in spans of six hours. When the first identity of a new span is added,
  * all spans that ended at least the horizon before it expire at once. After that, each call of `add` removes the expired
  * entries of one segment.
+ *
+ * `parts` and `restored` carry the set from one process to the next, with the tables of the hash.
  */
 export class IdentitySet {
   readonly #horizon: number;
@@ -61,6 +63,30 @@ export class IdentitySet {
     if (horizon > (maxAge - 1) * span) throw new RangeError(`the horizon is longer than ${maxAge - 1} spans`);
     this.#horizon = horizon;
     this.#fingerprint = new Fingerprint(fillRandom);
+  }
+
+  /**
+   * Creates the set whose `parts` another process yielded. Calls `fill` with each part in the same order, and throws
+   * RangeError if the parts cannot belong to a set.
+   */
+  static restored(horizon: number, fill: (part: Uint8Array) => void): IdentitySet {
+    const set = new IdentitySet(horizon, (tables) => fill(bytesOf(tables)));
+    const [ages, sizes] = [new Float64Array(3), new Uint32Array(set.#slabs.length)];
+    for (const part of [ages, sizes, set.#counts, set.#bySpan]) fill(bytesOf(part));
+    [set.#oldest = 0, set.#newest = 0, set.#swept = 0] = ages;
+    for (const [i, slab] of set.#slabs.entries()) {
+      slab.buffer.resize(sizes[i] ?? 0);
+      fill(bytesOf(slab));
+    }
+    return set;
+  }
+
+  /** Yields the memory of the set, from which `restored` creates an equal one. The set must not change meanwhile. */
+  *parts(): Generator<Uint8Array> {
+    yield bytesOf(this.#fingerprint.tables);
+    yield bytesOf(Float64Array.of(this.#oldest, this.#newest, this.#swept));
+    yield bytesOf(Uint32Array.from(this.#slabs, ({ byteLength }) => byteLength));
+    yield* [this.#counts, this.#bySpan, ...this.#slabs].map(bytesOf);
   }
 
   /** Number of identities in the set. */
@@ -227,6 +253,10 @@ export interface KnownIdentities {
 
 const none = new Uint32Array(0);
 
+function bytesOf({ buffer, byteOffset, byteLength }: ArrayBufferView): Uint8Array {
+  return new Uint8Array(buffer, byteOffset, byteLength);
+}
+
 /** Returns the index of the first entry of a segment in its slab. */
 function startOf(slab: Uint32Array, segment: number): number {
   return (slab.length >> slabBits) * (segment & (slabSegments - 1));
@@ -244,7 +274,7 @@ function isBelow(slab: Uint32Array, at: number, high: number, low: number): bool
 /** Keyed hash of an identity. `read` writes its result to the fields, because an object per call would cost time. */
 class Fingerprint {
   /** Three random words for each value of each byte of an identity. */
-  readonly #tables = new Uint32Array(identityBytes * 256 * 3);
+  readonly tables = new Uint32Array(identityBytes * 256 * 3);
   segment = 0;
   /** First 32 of the 60 bits that are stored. */
   high = 0;
@@ -252,11 +282,11 @@ class Fingerprint {
   low = 0;
 
   constructor(fillRandom: (bytes: Uint32Array) => void) {
-    fillRandom(this.#tables);
+    fillRandom(this.tables);
   }
 
   read(identity: Buffer): void {
-    const tables = this.#tables;
+    const { tables } = this;
     let [segment, high, low] = [0, 0, 0];
     for (let i = 0; i < identityBytes; i++) {
       const at = ((i << 8) | (identity[i] ?? 0)) * 3;

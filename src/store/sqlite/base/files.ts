@@ -26,6 +26,7 @@ import { isAbsent, type Sqlite, storeError } from './connection.ts';
  * - `state.sqlite`: epoch, gaps, roster, keys, definitions, list of days
  * - `writer.lock`, `standby.lock`: files that the one writer and the one standby lock
  * - `writer.json`, `standby.json`: presence files that describe these processes
+ * - `identities.kept`: what a closed writer leaves to the next one; see `kept-identities.ts`
  * - `days/YYYY-MM-DD.open.sqlite`: a day to which rows may still be added
  * - `days/YYYY-MM-DD.sealed.sqlite`: a day that never changes again
  *
@@ -40,6 +41,7 @@ export interface StorePaths {
   readonly writer: string;
   readonly standbyLock: string;
   readonly standby: string;
+  readonly identities: string;
 }
 
 /** Returns the paths of a store in a directory. */
@@ -52,6 +54,7 @@ export function storePaths(folder: string): StorePaths {
     writer: join(folder, 'writer.json'),
     standbyLock: join(folder, 'standby.lock'),
     standby: join(folder, 'standby.json'),
+    identities: join(folder, 'identities.kept'),
   };
 }
 

@@ -28,6 +28,7 @@ import { stateMigrations } from '../schema/state-schema.ts';
 import { noteQuery, type StateChanges, stateChanges } from '../state/state.ts';
 import { maintainDays, recoverDays } from '../upkeep/maintenance.ts';
 import { purgeNextDay } from '../upkeep/purge.ts';
+import { type IdentitiesOf, keepIdentities, takeIdentities } from './kept-identities.ts';
 
 const cacheBytes = 4 * 1024 * 1024;
 
@@ -103,9 +104,11 @@ export function openSqliteWriter(options: SqliteWriterOptions): SqliteWriter {
     recoverDays(paths, state, onFile);
     const reader = openSqliteReader(folder);
     const { assertWriter } = fence;
+    // Take the file even if a standby has read the identities, because the rows of this writer make it incomplete.
+    const kept = takeIdentities(paths.identities, stampOf(state));
     const acceptance = new Acceptance({
       ...{ paths, state, maxLogBytes, durable, faults, assertWriter },
-      known: options.known,
+      known: options.known ?? kept,
     });
     presence.become('ready');
     const forget = (identities: readonly Buffer[]): void => acceptance.forget(identities);
@@ -118,6 +121,7 @@ export function openSqliteWriter(options: SqliteWriterOptions): SqliteWriter {
           purgeNextDay({ paths, state, maxLogBytes, durable, faults, forget, spaceDays, onFile, signal }, now),
         maintain: (now, last, signal) =>
           maintainDays({ paths, state, windowDays, faults, onFile, signal, refused }, now, last),
+        keep: async () => keepIdentities(paths.identities, acceptance.known, stampOf(state)),
         release,
       },
     );
@@ -125,6 +129,10 @@ export function openSqliteWriter(options: SqliteWriterOptions): SqliteWriter {
     release();
     throw storeError(error, folder);
   }
+}
+
+function stampOf(state: StateChanges): IdentitiesOf {
+  return { generationId: state.epoch().generationId, revision: state.revision() };
 }
 
 function hasEpoch(db: Sqlite): boolean {
@@ -135,6 +143,8 @@ function hasEpoch(db: Sqlite): boolean {
 interface Ends {
   maintain(at: Micros, last: Micros | null, signal: AbortSignal): ReturnType<StoreWriter['maintain']>;
   purge(at: Micros, signal: AbortSignal): ReturnType<StoreWriter['purge']>;
+  /** Writes the identities for the next writer. */
+  keep(): Promise<void>;
   release(): void;
 }
 
@@ -167,7 +177,10 @@ function writerOf({ folder, reader, acceptance, state, fence }: Parts, ends: End
     await dayWork.ended();
     await reader.close();
     acceptance.close();
+    // The set no longer changes. A standby need not wait for the file: its content stays true after later commits.
+    const kept = ends.keep().catch(() => undefined);
     ends.release();
+    await kept;
   }
 
   const afterCheck = <T>(work: () => T): T => {
@@ -221,8 +234,8 @@ function stateChangesOf(change: <T>(work: () => T) => Promise<Awaited<T>>, state
 interface AcceptanceOptions extends DayWriterOptions {
   readonly paths: StorePaths;
   readonly state: StateChanges;
-  /** Identities that a standby has already read; absent if there is no standby. */
-  readonly known?: KnownIdentities | undefined;
+  /** Identities that a standby or the last writer has already read; null if there are none. */
+  readonly known: KnownIdentities | null;
 }
 
 /** Accepts batches: detects duplicates, assigns stamps, and commits each batch to the day of its stamps. */
@@ -243,14 +256,21 @@ class Acceptance {
     const newest = options.state.catalog().days.at(-1);
     if (newest?.sealed === 0)
       this.#held = new DayReader(dayPath(options.paths, newest.day, 'open'), newest.day, 'open');
-    this.#known = options.known?.identities ?? new IdentitySet(duplicateHorizon);
     try {
       this.#last = this.#newest((reader) => reader.ends().last) ?? null;
-      this.#rememberIdentities();
+      // Identities beyond the last row belong to rows that were lost.
+      const known = (options.known?.through ?? 0) <= (this.#last ?? -1) ? options.known : null;
+      this.#known = known?.identities ?? new IdentitySet(duplicateHorizon);
+      this.#rememberIdentities(known?.through ?? -1);
     } catch (error) {
       this.close();
       throw error;
     }
+  }
+
+  /** Identities of the rows of the last two days, for the next writer. */
+  get known(): KnownIdentities {
+    return { identities: this.#known, through: this.#last ?? -1 };
   }
 
   /** Last assigned stamp, or null before the first stamp. */
@@ -349,9 +369,10 @@ class Acceptance {
     }
   }
 
-  #rememberIdentities(): void {
+  /** Adds the identities of the rows after the stamp `through`. */
+  #rememberIdentities(through: number): void {
     if (this.#last === null) return;
-    const since = Math.max(this.#last - duplicateHorizon, (this.#options.known?.through ?? -1) + 1);
+    const since = Math.max(this.#last - duplicateHorizon, through + 1);
     for (const { day, sealed } of this.#options.state.catalog().days) {
       if (sealed === 1 || dayStart(day + 1) <= since) continue;
       this.#read(day, 'open', (reader) => {

@@ -151,20 +151,23 @@ describe.skipIf(!hasBrowser)('the archive page in a browser', () => {
 
   it('keeps its section on the observatory page while the script updates the facts, and hides labels while the operator holds them', async () => {
     await hold(false);
-    const { page, complaints, close } = await open('/', { javaScriptEnabled: false });
-    const section = page.locator('section[aria-labelledby="archive"]');
-    const rendered = await section.innerHTML();
     /** Returns the section without the values that the script reads, and without the time of its rendering. */
     const asRendered = (html: string) =>
       html
         .replace(/(<div class="chart-read" data-own="">).*?<\/div>/s, '$1</div>')
         .replaceAll(/ data-through="\d+"|\d\d:\d\d UTC/g, '');
-    await close();
+    /** Returns the section as the server renders it now. */
+    const served = async (): Promise<string> => {
+      const { page, close } = await open('/', { javaScriptEnabled: false });
+      const html = await page.locator('section[aria-labelledby="archive"]').innerHTML();
+      await close();
+      return asRendered(html);
+    };
+    const before = await served();
     const live = await open('/');
     await live.page.getByText('This page updates itself.').waitFor();
     const kept = live.page.locator('section[aria-labelledby="archive"]');
-    // The page takes over a newer rendering once its own has expired, so that a single look may meet an older one.
-    await expect.poll(async () => asRendered(await kept.innerHTML())).toBe(asRendered(rendered));
+    const first = asRendered(await kept.innerHTML());
     expect(await kept.locator('.line-labels').count()).toBe(1);
     await hold(true);
     await live.page.evaluate(() => window.dispatchEvent(new Event('online')));
@@ -173,8 +176,12 @@ describe.skipIf(!hasBrowser)('the archive page in a browser', () => {
     await hold(false);
     await live.page.evaluate(() => window.dispatchEvent(new Event('online')));
     await kept.locator('.line-labels').waitFor();
-    await expect.poll(async () => asRendered(await kept.innerHTML())).toBe(asRendered(rendered));
-    expect([...complaints, ...live.complaints].filter((text) => !text.includes('503'))).toEqual([]);
+    const last = asRendered(await kept.innerHTML());
+    // The section changes with the hour, which may begin during the test.
+    const either = [before, await served()];
+    expect(either).toContain(first);
+    expect(either).toContain(last);
+    expect(live.complaints.filter((text) => !text.includes('503'))).toEqual([]);
     await live.close();
   });
 

@@ -26,7 +26,7 @@ import {
   type ArchivedIssue,
   chartDays,
   hourGaps,
-  hourNumber,
+  hourStart,
   issuesIn,
 } from './model.ts';
 
@@ -40,7 +40,7 @@ interface Shown {
   readonly days: readonly ArchivedDay[];
   /** Known issues of the archive. They change together with the list of days. */
   readonly issues: readonly ArchivedIssue[];
-  /** Current time in milliseconds since 1970. */
+  /** Start of the current hour, in milliseconds since 1970. */
   readonly now: number;
   /** Reason why the label overview is refused; null while it is served. */
   readonly refusal: string | null;
@@ -65,7 +65,7 @@ export function archivePage(common: HeaderList, source: ArchivedDays) {
   return (coding: Coding, now: number, refusal: string | null, origins: readonly MarkedOrigin[] = []): Reply => {
     const days = source.days();
     if (days === null) return unavailable;
-    const shown = { days, issues: source.issues(), now, refusal, origins };
+    const shown = { days, issues: source.issues(), now: hourStart(now), refusal, origins };
     if (!kept || !isSame(kept.shown, shown)) {
       kept = { shown, replies: htmlReplies(renderPage(archiveParts(shown)), common) };
     }
@@ -80,14 +80,14 @@ export function archivePage(common: HeaderList, source: ArchivedDays) {
 export function monthPage(common: HeaderList, source: ArchivedDays) {
   return (coding: Coding, month: string, shown: Pick<Shown, 'now' | 'refusal' | 'origins'>): Reply | null => {
     const days = source.days();
-    const parts = days && monthParts({ days, issues: source.issues(), ...shown }, month);
+    const parts = days && monthParts({ days, issues: source.issues(), ...shown, now: hourStart(shown.now) }, month);
     return parts && htmlReplies(renderPage(parts), common)(coding);
   };
 }
 
 function isSame(a: Shown, b: Shown): boolean {
-  const isSameHour = a.days === b.days && hourNumber(a.now) === hourNumber(b.now);
-  return isSameHour && a.refusal === b.refusal && a.origins.join() === b.origins.join();
+  const isSameData = a.days === b.days && a.now === b.now;
+  return isSameData && a.refusal === b.refusal && a.origins.join() === b.origins.join();
 }
 
 /** Returns the parts of the archive page. Its links are relative, so that it works under any path prefix. */

@@ -18,7 +18,7 @@ import {
   chartDays,
   type HourGap,
   hourGaps,
-  hourNumber,
+  hourStart,
   issuesIn,
   type Period,
 } from './model.ts';
@@ -365,7 +365,8 @@ export function archiveCharts(archive: ArchivedDays | null): (now: number) => Ar
   return (now) => {
     const days = archive?.days() ?? null;
     if (days === null) return null;
-    if (current?.days !== days || hourNumber(current.now) !== hourNumber(now)) current = { days, now };
+    const hour = hourStart(now);
+    if (current?.days !== days || current.now !== hour) current = { days, now: hour };
     return made(current);
   };
 }

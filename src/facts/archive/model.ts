@@ -73,7 +73,7 @@ export interface ChartDay {
 /** Period that a chart shows; it ends with the current day. */
 export interface Period {
   readonly count: number;
-  /** Current time in milliseconds since 1970. */
+  /** Time that is shown, in milliseconds since 1970; for pages and files, the start of the current hour. */
   readonly now: number;
   /** False while the label overview is refused; the period then has no label values. */
   readonly areLabelsShown: boolean;
@@ -84,9 +84,12 @@ const dayMs = 24 * hourMs;
 /** Time after the end of an hour by which the archiver should have written it, in milliseconds. */
 const dueAfterMs = 2 * hourMs;
 
-/** Returns the number of whole hours from 1970 to `now`. The gaps of a period do not change within an hour. */
-export function hourNumber(now: number): number {
-  return Math.floor(now / hourMs);
+/**
+ * Returns the start of the hour of `now`, both in milliseconds since 1970. All charts, tables and files of the archive
+ * show its state at this time: they are rendered once per hour, and at different moments of it.
+ */
+export function hourStart(now: number): number {
+  return Math.floor(now / hourMs) * hourMs;
 }
 
 /** Returns the days of a chart that ends with the current day. Days that the archive lacks have no values. */

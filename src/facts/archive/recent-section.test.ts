@@ -35,6 +35,21 @@ test('the front page is rendered again when the archive or the hour changes, eve
   expect(facts.get('/', now + 86_400_000)).toBe(facts.get('/', now + 86_400_001));
 });
 
+test('the charts of the archive and their files are the same at every moment of an hour', () => {
+  // The 20th is not in the archive: its hole is drawn up to the start of the hour.
+  const hour = Math.floor(now / 3_600_000) * 3_600_000;
+  const shownAt = (at: number): string[] => {
+    const facts = factsInMemory(now, null, archive);
+    const [section = ''] = /<section aria-labelledby="archive">.*?<\/section>/s.exec(pageOf(facts, '/', at)) ?? [];
+    const paths = ['/archive', '/months/2026-11', '/charts/month-events.csv', '/months/2026-11/events.csv'];
+    return [section, ...paths.map((path) => pageOf(facts, path, at))];
+  };
+  const atStart = shownAt(hour);
+  expect(atStart.map((text) => text.length > 1_000)).toEqual([true, true, true, true, true]);
+  expect(shownAt(hour + 3_599_999)).toEqual(atStart);
+  expect(shownAt(hour + 3_600_000)).not.toEqual(atStart);
+});
+
 test('label rates are shown while the label overview is served, and neither shown nor sent while it is held', () => {
   const facts = factsInMemory(now, null, archive);
   for (const path of ['/', '/archive']) {

@@ -6,7 +6,7 @@ import { renderPage } from '../../web/document.tsx';
 import type { PageParts } from '../../web/page-body.tsx';
 import { type SampleAccount, SampleAccounts } from '../../web/sample-accounts.tsx';
 import { recentArchive, recentDays, recentHtml } from '../archive/chart.tsx';
-import { type ArchivedDays, hourNumber } from '../archive/model.ts';
+import { type ArchivedDays, hourStart } from '../archive/model.ts';
 import type { HoursCharts } from '../hours/shown-hours.ts';
 import { htmlReplies } from '../html-replies.ts';
 import { type FactOutcomes, keepPerOutcomes, oncePer } from '../resources.ts';
@@ -48,7 +48,7 @@ export function observatoryPage(common: HeaderList, { accounts, publicUrl, archi
       const days = archived();
       const { weather, labels } = hours(outcomes);
       // The page states when it was built, so that its script recognises a copy that a cache repeats.
-      return [weather, labels, Math.floor(now / minuteMs), ...(days === null ? [null] : [days, hourNumber(now)])];
+      return [weather, labels, Math.floor(now / minuteMs), ...(days === null ? [null] : [days, hourStart(now)])];
     },
   );
 
@@ -76,9 +76,10 @@ function archiveSectionOf(archive: ArchivedDays | null) {
   let kept: { readonly marks: readonly unknown[]; readonly section: ComponentChildren } | undefined;
   return (now: number, refusal: string | null): ComponentChildren => {
     const days = archive?.days() ?? null;
-    const marks = [days, hourNumber(now), refusal];
+    const hour = hourStart(now);
+    const marks = [days, hour, refusal];
     if (kept?.marks.every((mark, at) => mark === marks[at])) return kept.section;
-    const period = { count: recentDays, now, areLabelsShown: refusal === null };
+    const period = { count: recentDays, now: hour, areLabelsShown: refusal === null };
     const recent = recentArchive(days, period, archive?.issues());
     const html = recent && recentHtml(recent, refusal);
     const section =

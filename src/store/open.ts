@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { OperatorError } from '../ops/errors.ts';
+import { keptIdentitiesName } from './common/kept-identities.ts';
 import type { CopySource, CopyTarget } from './copy/parts.ts';
 import type { StoreReader, StoreWriter } from './port.ts';
 import { isPostgresUrl, type PostgresPlace, parsePostgresUrl, postgresUrlForm } from './postgres/base/place.ts';
@@ -30,8 +31,13 @@ interface StorePlaceSqlite {
 /** Location of a store, parsed from its URL. */
 type StorePlace = StorePlaceSqlite | PostgresPlace;
 
-/** Option of a writer that other processes can ask to stop; see `askWriterToStop`. */
-interface AskedToStop {
+/** Options of an instrument's writer. */
+interface InstrumentOptions {
+  /**
+   * Directory of the files that accompany a store in PostgreSQL (see `companionFolder`), in which its writer keeps the
+   * identities of labels for its next start. Absent if each start reads them from the rows.
+   */
+  readonly companions?: string;
   /** Called once, when a process asks the writer to stop. The writer of an embedded store receives SIGTERM instead. */
   readonly asked?: () => void;
 }
@@ -65,9 +71,9 @@ export function companionFolder(url: string, state: string): string {
  */
 export async function openStoreWriter(
   url: string,
-  options: Omit<SqliteWriterOptions, 'folder'> & Pick<PostgresWriterOptions, 'clock'> & AskedToStop,
+  options: Omit<SqliteWriterOptions, 'folder'> & Pick<PostgresWriterOptions, 'clock'> & InstrumentOptions,
 ): Promise<StoreWriter> {
-  const { asked, clock, ...others } = options;
+  const { asked, companions, clock, ...others } = options;
   const place = parseStoreUrl(url);
   if (place.kind === 'sqlite') return openSqliteWriter({ ...others, folder: place.folder });
   // The driver is loaded on demand, because most installations use the embedded store.
@@ -79,15 +85,16 @@ export async function openStoreWriter(
     ...(windowDays !== undefined && { windowDays }),
     ...(generationId && { generationId }),
     ...(asked && { asked }),
+    ...(companions !== undefined && { identitiesFile: join(companions, keptIdentitiesName) }),
   });
 }
 
 /** Opens the store at a URL as a standby of its writer; see `openSqliteStandby` and `openPostgresStandby`. */
 export async function openStoreStandby(
   url: string,
-  options: Omit<SqliteStandbyOptions, 'folder'> & AskedToStop,
+  options: Omit<SqliteStandbyOptions, 'folder'> & InstrumentOptions,
 ): Promise<StoreStandby> {
-  const { asked, ...others } = options;
+  const { asked, companions, ...others } = options;
   const place = parseStoreUrl(url);
   if (place.kind === 'sqlite') return openSqliteStandby({ ...others, folder: place.folder });
   const { openPostgresStandby } = await import('./postgres/standby/standby.ts');
@@ -96,6 +103,7 @@ export async function openStoreStandby(
     ...{ place, clock },
     ...(windowDays !== undefined && { windowDays }),
     ...(asked && { asked }),
+    ...(companions !== undefined && { identitiesFile: join(companions, keptIdentitiesName) }),
   });
 }
 

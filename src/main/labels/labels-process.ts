@@ -52,7 +52,7 @@ export const observe: LabelsAction = (values, print) => {
       await requireDenyList(settings.folder);
       const { store, role } = await opened(values.store, () =>
         openInstrumentStore(values.store, values.standby, {
-          ...{ clock: wall, windowDays, onFile: logFile(log), telemetry },
+          ...{ companions: settings.folder, clock: wall, windowDays, onFile: logFile(log), telemetry },
           activated: () => print('almanac labels observing'),
           // A hand-over through a database stops this process in the same way as a service manager would.
           asked: () => process.kill(process.pid, 'SIGTERM'),
@@ -99,6 +99,8 @@ function checkedUrl(flag: string, text: string, rules: UrlRules): string {
 
 /** Options for opening the store of an instrument. */
 interface InstrumentStoreOptions {
+  /** Directory of the files that accompany the store. */
+  readonly companions: string;
   readonly clock: () => Micros;
   readonly windowDays: number;
   readonly onFile: (event: FileEvent) => void;

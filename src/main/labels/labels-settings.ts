@@ -15,7 +15,7 @@ export const labelsSettings = {
     'state',
     'DIR',
     `${defaultData}/labels`,
-    'directory of the list of denied labelers and of the reports, if the store is in PostgreSQL',
+    'directory of the list of denied labelers, the reports and the known labels, if the store is in PostgreSQL',
   ),
   artifacts: text('artifacts', 'DIR', `${defaultData}/artifacts`, 'directory of the artifacts'),
   seeds: optionalText('seeds', 'FILE', 'JSON array of {"did"} objects; default: the list in the package'),

@@ -52,8 +52,8 @@ export class Acceptance {
   #isCommitting = false;
   #queue: Promise<unknown> = Promise.resolve();
 
-  /** `known` contains the identities that a standby has already read. */
-  constructor(session: Session, lease: Lease, known?: KnownIdentities) {
+  /** `known` contains the identities that a standby or the last writer has already read. */
+  constructor(session: Session, lease: Lease, known: KnownIdentities | null = null) {
     this.#session = session;
     this.#lease = lease;
     this.#known = known?.identities ?? new IdentitySet(duplicateHorizon);
@@ -64,6 +64,12 @@ export class Acceptance {
   /** Last assigned stamp, or null before the first stamp. */
   get last(): Micros | null {
     return this.#last;
+  }
+
+  /** Identities of the rows of the last two days; null if the last commit failed, so that they may be incomplete. */
+  get known(): KnownIdentities | null {
+    if (this.#isStale) return null;
+    return { identities: this.#known, through: this.#knownThrough ?? -1 };
   }
 
   /** Reads the identities and the last stamp, so that the first batch does not have to wait. */

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Micros } from '../../../contract/timestamp.ts';
 import { DayWork } from '../../common/batch.ts';
 import type { KnownIdentities } from '../../common/identity-set.ts';
+import { keepIdentities, takeIdentities } from '../../common/kept-identities.ts';
 import { assertNotMoved, movedNote, StoreError } from '../../errors.ts';
 import type { StoreWriter } from '../../port.ts';
 import { processName } from '../base/connect.ts';
@@ -34,6 +35,11 @@ export interface PostgresWriterOptions {
   readonly clock?: () => Micros;
   /** Statements of each schema version; absent for the versions of this program. */
   readonly versions?: readonly string[];
+  /**
+   * File in which this writer keeps the identities of the store's rows for its next start; see `keepIdentities`. Absent
+   * if each start reads them from the rows.
+   */
+  readonly identitiesFile?: string;
   /** Called once, when `askToStop` asks this writer to stop. */
   readonly asked?: () => void;
   /** State of the standby that becomes the writer; absent if the writer was not a standby. */
@@ -78,17 +84,46 @@ export async function openPostgresWriter(options: PostgresWriterOptions): Promis
     await session.read(assertNotRetired);
     // Migrate only after taking the lease: the schema must not change while another process writes to the store.
     await migrate(session, at, options);
-    const acceptance = new Acceptance(session, lease, standby?.known);
+    const kept = await keptBy(session, lease, options.identitiesFile ?? null);
+    const acceptance = new Acceptance(session, lease, standby?.known ?? kept.known);
     await acceptance.load();
     await lease.opened(asked);
     const marks = options.clock ? startMarks(acceptance, options.clock) : null;
-    return writerOver({ session, lease, acceptance, marks, windowDays });
+    return writerOver({ session, lease, acceptance, marks, windowDays, keep: kept.keep });
   } catch (error) {
     await lease?.release();
     // Keep the session of a standby, which continues to read.
     if (standby === undefined) await session.close();
     throw error;
   }
+}
+
+/** The identities that the last writer kept in a file, and the function that keeps them for the next one. */
+interface Kept {
+  readonly known: KnownIdentities | null;
+  readonly keep: (known: KnownIdentities) => Promise<void>;
+}
+
+/**
+ * Takes the identities that the last writer kept. They are those of the store's rows only if the holder of the lease before
+ * this one wrote the file, and if its last row is still the last one: after a failover, rows may be missing.
+ */
+async function keptBy(session: Session, lease: Lease, file: string | null): Promise<Kept> {
+  if (file === null) return { known: null, keep: () => Promise.resolve() };
+  const [row] = await session.read((queries) =>
+    queries.rows<{ generation: string; last: Micros | null }>('SELECT generation, last_stamp AS last FROM store'),
+  );
+  const stateAt = (token: number): string => `${row?.generation ?? ''} ${token}`;
+  let known: KnownIdentities | null = null;
+  try {
+    known = takeIdentities(file, stateAt(lease.former));
+  } catch {
+    // The file cannot be removed. No later writer uses it either, because each lease has another token.
+  }
+  return {
+    known: known?.through === (row?.last ?? -1) ? known : null,
+    keep: (identities) => keepIdentities(file, identities, stateAt(lease.token)),
+  };
 }
 
 async function beginEpoch(session: Session, generationId: () => string, at: Micros): Promise<void> {
@@ -107,9 +142,11 @@ interface Writing {
   readonly acceptance: Acceptance;
   readonly marks: Marks | null;
   readonly windowDays: number;
+  /** Keeps the identities for the next start. */
+  readonly keep: (known: KnownIdentities) => Promise<void>;
 }
 
-function writerOver({ session, lease, acceptance, marks, windowDays }: Writing): StoreWriter {
+function writerOver({ session, lease, acceptance, marks, windowDays, keep }: Writing): StoreWriter {
   const dayWork = new DayWork();
   const stopping = new AbortController();
   const { signal } = stopping;
@@ -143,8 +180,11 @@ function writerOver({ session, lease, acceptance, marks, windowDays }: Writing):
     await dayWork.ended();
     await acceptance.ended();
     await changes;
+    // The identities no longer change. The next writer need not wait for the file: without it, it reads the rows.
+    const kept = acceptance.known === null ? Promise.resolve() : keep(acceptance.known);
     await lease.release();
     await session.close();
+    await kept;
   }
 
   const forget = (identities: readonly Buffer[]): void => acceptance.forget(identities);

@@ -16,6 +16,7 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import type { Micros } from '../../../contract/timestamp.ts';
 import { isObject } from '../../../input/json-budget.ts';
+import { keptIdentitiesName } from '../../common/kept-identities.ts';
 import { StoreError } from '../../errors.ts';
 import { dayFromName, dayName } from '../../time.ts';
 import { isAbsent, type Sqlite, storeError } from './connection.ts';
@@ -26,7 +27,7 @@ import { isAbsent, type Sqlite, storeError } from './connection.ts';
  * - `state.sqlite`: epoch, gaps, roster, keys, definitions, list of days
  * - `writer.lock`, `standby.lock`: files that the one writer and the one standby lock
  * - `writer.json`, `standby.json`: presence files that describe these processes
- * - `identities.kept`: what a closed writer leaves to the next one; see `kept-identities.ts`
+ * - `identities.kept`: what a closed writer leaves to the next one; see `common/kept-identities.ts`
  * - `days/YYYY-MM-DD.open.sqlite`: a day to which rows may still be added
  * - `days/YYYY-MM-DD.sealed.sqlite`: a day that never changes again
  *
@@ -54,7 +55,7 @@ export function storePaths(folder: string): StorePaths {
     writer: join(folder, 'writer.json'),
     standbyLock: join(folder, 'standby.lock'),
     standby: join(folder, 'standby.json'),
-    identities: join(folder, 'identities.kept'),
+    identities: join(folder, keptIdentitiesName),
   };
 }
 

@@ -3,6 +3,7 @@ import type { Micros } from '../../../contract/timestamp.ts';
 import { makeFolder, OperatorError } from '../../../ops/errors.ts';
 import { assertBounds, DayWork, firstStamp, refusalsOf, sortOut } from '../../common/batch.ts';
 import { IdentitySet, type KnownIdentities } from '../../common/identity-set.ts';
+import { keepIdentities, takeIdentities } from '../../common/kept-identities.ts';
 import { assertNotMoved, movedNote, StoreError } from '../../errors.ts';
 import type { RefusedRows } from '../../label.ts';
 import { type AppendResult, type Batch, duplicateHorizon, type StoreWriter } from '../../port.ts';
@@ -28,7 +29,6 @@ import { stateMigrations } from '../schema/state-schema.ts';
 import { noteQuery, type StateChanges, stateChanges } from '../state/state.ts';
 import { maintainDays, recoverDays } from '../upkeep/maintenance.ts';
 import { purgeNextDay } from '../upkeep/purge.ts';
-import { type IdentitiesOf, keepIdentities, takeIdentities } from './kept-identities.ts';
 
 const cacheBytes = 4 * 1024 * 1024;
 
@@ -105,7 +105,7 @@ export function openSqliteWriter(options: SqliteWriterOptions): SqliteWriter {
     const reader = openSqliteReader(folder);
     const { assertWriter } = fence;
     // Take the file even if a standby has read the identities, because the rows of this writer make it incomplete.
-    const kept = takeIdentities(paths.identities, stampOf(state));
+    const kept = takeIdentities(paths.identities, nameOf(state));
     const acceptance = new Acceptance({
       ...{ paths, state, maxLogBytes, durable, faults, assertWriter },
       known: options.known ?? kept,
@@ -121,7 +121,7 @@ export function openSqliteWriter(options: SqliteWriterOptions): SqliteWriter {
           purgeNextDay({ paths, state, maxLogBytes, durable, faults, forget, spaceDays, onFile, signal }, now),
         maintain: (now, last, signal) =>
           maintainDays({ paths, state, windowDays, faults, onFile, signal, refused }, now, last),
-        keep: async () => keepIdentities(paths.identities, acceptance.known, stampOf(state)),
+        keep: async () => keepIdentities(paths.identities, acceptance.known, nameOf(state)),
         release,
       },
     );
@@ -131,8 +131,9 @@ export function openSqliteWriter(options: SqliteWriterOptions): SqliteWriter {
   }
 }
 
-function stampOf(state: StateChanges): IdentitiesOf {
-  return { generationId: state.epoch().generationId, revision: state.revision() };
+/** Returns the state of the store for `keepIdentities`: a roll-back changes the generation, and a purge the revision. */
+function nameOf(state: StateChanges): string {
+  return `${state.epoch().generationId} ${state.revision()}`;
 }
 
 function hasEpoch(db: Sqlite): boolean {

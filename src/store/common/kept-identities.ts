@@ -2,7 +2,7 @@
  * The identities that a writer leaves to the next writer of the store, so that a start need not read the rows of two
  * days: 28 million at ten times today's network. A writer writes the file `identities.kept` when it is closed. The next
  * writer removes the file before it uses the content, so that each file serves one start and a crash leaves none. A
- * missing or damaged file, or one of an earlier state of the store, costs the time of reading the rows.
+ * missing or damaged file, or one of another state of the store, costs the time of reading the rows.
  *
  * The file has mode 600, because it contains the secret tables with which identities are hashed: a sender who knew them
  * could choose labels that count as duplicates.
@@ -13,17 +13,12 @@
 import { createHash } from 'node:crypto';
 import { closeSync, existsSync, fstatSync, openSync, readSync, rmSync } from 'node:fs';
 import { open, rename, rm } from 'node:fs/promises';
-import { isObject } from '../../../input/json-budget.ts';
-import { IdentitySet, type KnownIdentities } from '../../common/identity-set.ts';
-import { duplicateHorizon } from '../../port.ts';
+import { isObject } from '../../input/json-budget.ts';
+import { duplicateHorizon } from '../port.ts';
+import { IdentitySet, type KnownIdentities } from './identity-set.ts';
 
-/** State of the store at which the identities are those of its rows. */
-export interface IdentitiesOf {
-  /** Id of the store's generation, which changes if the store was rolled back. */
-  readonly generationId: string;
-  /** Number that a purge increases, because it removes rows. */
-  readonly revision: number;
-}
+/** Name of the file. */
+export const keptIdentitiesName = 'identities.kept';
 
 const version = 1;
 const digestBytes = 32;
@@ -32,13 +27,14 @@ const maxHeaderBytes = 1_024;
 const chunkBytes = 1024 * 1024;
 
 /**
- * Writes the identities for the next writer. Does nothing if the file cannot be written, for example on a full disk,
+ * Writes the identities for the next writer. `state` names the state of the store in which they are those of its rows: a
+ * store that was rolled back, purged or written to by another process must have another state. Does nothing if the file cannot be written, for example on a full disk,
  * because the rows contain the same identities. The set must not change meanwhile.
  */
-export async function keepIdentities(path: string, known: KnownIdentities, of: IdentitiesOf): Promise<void> {
+export async function keepIdentities(path: string, known: KnownIdentities, state: string): Promise<void> {
   const growing = `${path}.growing`;
   try {
-    const header = Buffer.from(JSON.stringify({ version, ...of, through: known.through }));
+    const header = Buffer.from(JSON.stringify({ version, state, through: known.through }));
     const length = Buffer.alloc(4);
     length.writeUInt32BE(header.length);
     const digest = createHash('sha256');
@@ -66,16 +62,16 @@ export async function keepIdentities(path: string, known: KnownIdentities, of: I
 
 /**
  * Returns the identities that the last writer left, and removes their file. Returns null if there is no file, if it is
- * damaged, or if it belongs to another state of the store. Throws a system error only if the file cannot be removed: a
+ * damaged, or if it belongs to another state of the store than `state`. Throws a system error only if the file cannot be removed: a
  * later start must not find a file that rows have made incomplete.
  */
-export function takeIdentities(path: string, of: IdentitiesOf): KnownIdentities | null {
+export function takeIdentities(path: string, state: string): KnownIdentities | null {
   rmSync(`${path}.growing`, { force: true });
   const fd = openedOrNull(path);
   if (fd === null) return null;
   try {
     rmSync(path);
-    return hasItsDigest(fd) ? readIdentities(fd, of) : null;
+    return hasItsDigest(fd) ? readIdentities(fd, state) : null;
   } catch (error) {
     if (existsSync(path)) throw error;
     return null;
@@ -108,7 +104,7 @@ function hasItsDigest(fd: number): boolean {
   }
 }
 
-function readIdentities(fd: number, { generationId, revision }: IdentitiesOf): KnownIdentities | null {
+function readIdentities(fd: number, state: string): KnownIdentities | null {
   const size = fstatSync(fd).size;
   let at = digestBytes;
   const fill = (part: Uint8Array): void => {
@@ -125,6 +121,6 @@ function readIdentities(fd: number, { generationId, revision }: IdentitiesOf): K
   fill(header);
   const stated: unknown = JSON.parse(header.toString());
   if (!isObject(stated) || stated.version !== version || typeof stated.through !== 'number') return null;
-  if (stated.generationId !== generationId || stated.revision !== revision) return null;
+  if (stated.state !== state) return null;
   return { identities: IdentitySet.restored(duplicateHorizon, fill), through: stated.through };
 }

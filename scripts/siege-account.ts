@@ -31,7 +31,7 @@ import {
 } from '../harness/accounts/account-siege.ts';
 import { siegeTargets, writeSiegeStore } from '../harness/accounts/account-siege-store.ts';
 import { freePort } from '../harness/net/ports.ts';
-import { writeProxyConfig } from '../harness/net/proxy-config.ts';
+import { writeAccountProxy } from '../harness/net/proxy-config.ts';
 
 const { values } = parseArgs({
   options: {
@@ -150,7 +150,7 @@ function cpuSecondsOf({ pid = 0 }: ChildProcess): number {
 async function wayTo(port: number): Promise<Way> {
   if (values.way === 'direct' || values.way === 'forwarded') return { kind: values.way, port };
   const listen = await freePort();
-  const proxy = writeProxyConfig(values.way === 'nginx' ? 'nginx' : 'caddy', folder, {
+  const proxy = writeAccountProxy(values.way === 'nginx' ? 'nginx' : 'caddy', folder, {
     listen,
     unused: [await freePort(), await freePort()],
     account: port,

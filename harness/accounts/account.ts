@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { AccountRow, ExportCreated, ExportManifest, ExportPage } from '../../src/contract/account.ts';
@@ -17,13 +16,6 @@ import { startProgramInTest } from '../process/program-in-test.ts';
 export const account = 'did:plc:ewvi7nxzyoun6zhxrhs64oiz';
 /** DIDs of the two labelers whose labels the tests store. */
 export const labelers = ['did:plc:ar7c4by46qjdydhdevvrndac', 'did:plc:newitj5jo3uel7o4mnf3vj2o'] as const;
-
-/** Creates a directory that is removed after the test, or when `later` releases it. */
-export function folderInTest(later: Later = onTestFinished): string {
-  const folder = mkdtempSync(join(tmpdir(), 'almanac-account-'));
-  later(() => rmSync(folder, { recursive: true, force: true }));
-  return folder;
-}
 
 /** Opens a store in a directory for writing and closes it after the test, or when `later` releases it. */
 export function writerInTest(

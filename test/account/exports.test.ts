@@ -7,7 +7,6 @@ import {
   create,
   digestOf,
   fill,
-  folderInTest,
   follow,
   labelers,
   labelNo,
@@ -17,6 +16,7 @@ import {
 } from '../../harness/accounts/account.ts';
 import { observed } from '../../harness/accounts/observed-accounts.ts';
 import { accountOpenApi } from '../../harness/artifacts/openapi.ts';
+import { folderInTest } from '../../harness/process/folder.ts';
 import { onceInFile } from '../../harness/process/once-in-file.ts';
 import { rosterRow } from '../../harness/store/roster-row.ts';
 import { createCursors, readSecrets } from '../../src/account/cursor/cursor.ts';

@@ -5,13 +5,13 @@ import {
   create,
   digestOf,
   fill,
-  folderInTest,
   follow,
   labelers,
   startAccount,
   writerInTest,
 } from '../../harness/accounts/account.ts';
 import { accountOpenApi } from '../../harness/artifacts/openapi.ts';
+import { folderInTest } from '../../harness/process/folder.ts';
 import { rosterRow } from '../../harness/store/roster-row.ts';
 import type { ExportManifest, ExportPage } from '../../src/contract/account.ts';
 import { microsFromMillis } from '../../src/contract/timestamp.ts';

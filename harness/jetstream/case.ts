@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import type { SmallDisk } from '../faults/small-disk.ts';
 import type { AlteredRelay } from './altered-relay.ts';
 import { servesSubscriptions } from './peers.ts';
 import type { Scene, SceneOptions } from './scene.ts';
@@ -86,4 +87,10 @@ export function replaced(
 export function alteredRelay({ altered }: Scene): AlteredRelay {
   if (altered === null) throw new Error('the case needs the option `altered`');
   return altered;
+}
+
+/** Returns the disk of Jetstream's directory. */
+export function diskOf({ disk }: Scene): SmallDisk {
+  if (disk === null) throw new Error('the case needs the option `diskMb`');
+  return disk;
 }

@@ -4,6 +4,7 @@ import { until } from '../process/until.ts';
 import {
   type Case,
   dataOf,
+  diskOf,
   inOrder,
   repeated,
   replaced,
@@ -14,7 +15,6 @@ import {
   stopped,
   suspended,
 } from './case.ts';
-import { emptyDisk, fillDisk, freeDisk } from './disk.ts';
 import { metricOf } from './peers.ts';
 import type { Scene } from './scene.ts';
 
@@ -222,14 +222,14 @@ const disks: readonly Case[] = [
     'Jetstream ends; equal, or unobserved',
     { rate: 50, diskMb: 64 },
     5,
-    (scene) => fillDisk(dataOf(scene)),
+    (scene) => diskOf(scene).leave(0),
     ({ jetstream }) => jetstream.ended(),
-    (scene) => freeDisk(dataOf(scene)),
+    (scene) => diskOf(scene).free(),
     1,
     (scene) =>
       scene.restartJetstream().catch(async () => {
         // The present commit does not start on its directory again after a full disk.
-        emptyDisk(dataOf(scene));
+        diskOf(scene).empty();
         await scene.restartJetstream();
       }),
     10,

@@ -12,12 +12,12 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { parseArgs } from 'node:util';
 import { type LabelerFixture, labelerFixture, putLabelers } from '../harness/artifacts/labelers.ts';
+import { processTree } from '../harness/process/process-tree.ts';
 import { LabelersSource, labelerFiles } from '../src/artifact/labelers/labelers-source.ts';
 import { artifactNames } from '../src/artifact/write.ts';
 import { prepareCatalogue } from '../src/facts/labelers/catalogue.ts';
 import { packageRoot } from '../src/main/command.ts';
 import { pause } from './labels-program.ts';
-import { processTree } from './process-tree.ts';
 import { ended } from './processes.ts';
 import { row } from './stats.ts';
 

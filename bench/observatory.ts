@@ -16,10 +16,10 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { parseArgs } from 'node:util';
 import { chromium } from 'playwright-core';
+import { processTree } from '../harness/process/process-tree.ts';
 import { createSim } from '../sim/index.ts';
 import { packageRoot } from '../src/main/command.ts';
 import { pause } from './labels-program.ts';
-import { processTree } from './process-tree.ts';
 import { ended } from './processes.ts';
 import { row } from './stats.ts';
 

@@ -13,7 +13,7 @@ import { createInterface } from 'node:readline';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { processTree } from './process-tree.ts';
+import { processTree } from '../harness/process/process-tree.ts';
 import { ended, residentMiB } from './processes.ts';
 import { median } from './stats.ts';
 

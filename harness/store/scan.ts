@@ -1,5 +1,7 @@
 import { StoreError } from '../../src/store/errors.ts';
 import { type AccountQuery, maxChunkRows, type Observation, type StoreReader } from '../../src/store/port.ts';
+import type { Interval } from '../../src/store/time.ts';
+import { subjects } from '../conformance/labels.ts';
 
 /**
  * Yields all rows of an account within an interval in chunks. Each chunk is read in a separate call, so no transaction
@@ -19,4 +21,14 @@ export async function* scanAccount(
     yield rows;
     after = next;
   } while (after !== null);
+}
+
+/** Returns every row about the generated accounts in order of acceptance. */
+export async function everyRow(store: StoreReader, interval: Interval): Promise<Observation[]> {
+  const rows: Observation[] = [];
+  for (const account of subjects) {
+    const scan = scanAccount(store, { account, ...interval, order: 'oldest' }, 1e6);
+    for await (const chunk of scan) rows.push(...chunk);
+  }
+  return rows.sort((a, b) => a.observedAt - b.observedAt);
 }

@@ -1,10 +1,10 @@
 import Database from 'better-sqlite3';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { labelers, noon } from '../../harness/conformance/labels.ts';
-import { rowsOf } from '../../harness/faults/store-state.ts';
 import { startScript } from '../../harness/process/script.ts';
 import { toStateSchema1, writeEarlierStore } from '../../harness/store/earlier-store.ts';
 import { rosterRow } from '../../harness/store/roster-row.ts';
+import { everyRow } from '../../harness/store/scan.ts';
 import { useSqliteFolder } from '../../harness/store/sqlite-folder.ts';
 import type { StoreReader, StoreWriter } from '../../src/store/port.ts';
 import type { RosterRow } from '../../src/store/roster.ts';
@@ -59,7 +59,7 @@ async function contentOf(reader: StoreReader) {
   for await (const report of reader.verify()) problems.push(...report.problems);
   return {
     problems,
-    rows: (await rowsOf(reader, interval)).length,
+    rows: (await everyRow(reader, interval)).length,
     epoch: await reader.epoch(),
     through: (await reader.frontier()).observedThrough,
     refusals: await reader.refusals(interval),

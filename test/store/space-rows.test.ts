@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { labelers } from '../../harness/conformance/labels.ts';
-import { everyRow, problems } from '../../harness/conformance/suite.ts';
-import { rowsOf } from '../../harness/faults/store-state.ts';
+import { problems } from '../../harness/conformance/suite.ts';
 import { startScript } from '../../harness/process/script.ts';
+import { everyRow } from '../../harness/store/scan.ts';
 import {
   everything,
   otherRows,
@@ -71,12 +71,12 @@ describe('the removal of rows about spaces', () => {
   it('deletes these rows from every day with all their counts, and states their number and the time', async () => {
     const store = open();
     expect(await rowsByDay(store)).toEqual(spaceRows.map((rows) => [rows, otherRows]));
-    const other = (await rowsOf(store, everything)).filter(({ label }) => !isSpaceUri(label.uri));
+    const other = (await everyRow(store, everything)).filter(({ label }) => !isSpaceUri(label.uri));
     expect(await store.spaceRemoval()).toBeNull();
     await removeAll(store);
     const completed = { rows: spaceRowsFrom(0), completedAt: removedAt };
     for (const reader of [store, openSqliteReader(folder)]) {
-      expect(await rowsOf(reader, everything)).toEqual(other);
+      expect(await everyRow(reader, everything)).toEqual(other);
       expect(await problems(reader)).toEqual([]);
       expect(await reader.spaceRemoval()).toEqual(completed);
       const counts = await reader.countsByLabeler(everything);
@@ -131,7 +131,7 @@ describe('the removal of rows about spaces', () => {
 
   it('lets the store accept the labels of removed rows again', async () => {
     const store = open();
-    const [row] = (await rowsOf(store, { start: dayStart(20_004), end: everything.end })).filter(({ label }) =>
+    const [row] = (await everyRow(store, { start: dayStart(20_004), end: everything.end })).filter(({ label }) =>
       isSpaceUri(label.uri),
     );
     if (!row) throw new Error('the last day has no row about a space');

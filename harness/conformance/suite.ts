@@ -16,8 +16,9 @@ import { openSqliteTarget } from '../../src/store/sqlite/copy/target.ts';
 import { openSqliteReader } from '../../src/store/sqlite/read/reader.ts';
 import { openSqliteWriter } from '../../src/store/sqlite/write/writer.ts';
 import { day, type Interval, micros } from '../../src/store/time.ts';
-import { hasPgBouncer, type PgBouncer, startPgBouncer } from '../postgres/pgbouncer.ts';
+import { type PgBouncer, startPgBouncer } from '../postgres/pgbouncer.ts';
 import { hasPostgres, type PostgresServer, startPostgres } from '../postgres/server.ts';
+import { lacks } from '../process/tools.ts';
 import { labelNumber, noon, observationOf } from './labels.ts';
 
 /** A kind of store for the conformance suite, which every kind must pass. */
@@ -101,7 +102,7 @@ export const pgBouncerKind = kindAt('postgres through PgBouncer', async (schema)
 export const kinds: readonly StoreKind[] = [
   sqliteKind,
   ...(hasPostgres() ? [postgresKind] : []),
-  ...(hasPostgres() && hasPgBouncer() ? [pgBouncerKind] : []),
+  ...(hasPostgres() && !lacks('pgbouncer') ? [pgBouncerKind] : []),
 ];
 
 /** A store that is created for each test. */

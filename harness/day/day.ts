@@ -5,7 +5,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { createSim, type Sim } from '../../sim/index.ts';
 import { writeWeatherHistory } from '../../src/main/demo/weather-history.ts';
 import { epochAge, writeLabelHistory } from '../../src/main/sim/label-history.ts';
-import { openStoreReader, openStoreWriter } from '../../src/store/open.ts';
+import { openStoreWriter } from '../../src/store/open.ts';
 import { claimOrigin } from '../../src/store/origin.ts';
 import { micros } from '../../src/store/time.ts';
 import { coverage, windowUs } from '../../src/weather/window/window.ts';
@@ -14,6 +14,7 @@ import { partsOf } from '../pages/html.ts';
 import { simulationClock } from '../process/clock-setting.ts';
 import { startServer } from '../process/program.ts';
 import { until } from '../process/until.ts';
+import { reading } from '../store/scan.ts';
 import { readStore } from '../weather/weather-kept.ts';
 
 const hourMs = 3_600_000;
@@ -208,15 +209,12 @@ export async function simulateDay({ seed, factor, say = () => undefined }: DayOp
   }
 }
 
-async function countLabels(url: string): Promise<number> {
-  const store = await openStoreReader(url);
-  try {
+function countLabels(url: string): Promise<number> {
+  return reading(url, async (store) => {
     const { floor: start, end } = await store.frontier();
     const counts = await store.countsByLabeler({ start, end });
     return counts.reduce((sum, { applied, removed }) => sum + applied + removed, 0);
-  } finally {
-    await store.close();
-  }
+  });
 }
 
 /** The body of a 200 response of the facts API. */

@@ -269,7 +269,8 @@ export function endpointOf({ port }: JetstreamPlace, protocol: Protocol): string
   return `ws://127.0.0.1:${port}${path}`;
 }
 
-async function isQuiet({ relay, witnesses }: Scene): Promise<void> {
+/** Resolves once no event has arrived for some seconds. */
+export async function isQuiet({ relay, witnesses }: Pick<Scene, 'relay' | 'witnesses'>): Promise<void> {
   const total = (): number => relay.events.size + witnesses.legacy.frames + witnesses.current.frames;
   for (let before = -1; before !== total(); ) {
     before = total();

@@ -1,4 +1,5 @@
 import { StoreError } from '../../src/store/errors.ts';
+import { openStoreReader } from '../../src/store/open.ts';
 import { type AccountQuery, maxChunkRows, type Observation, type StoreReader } from '../../src/store/port.ts';
 import type { Interval } from '../../src/store/time.ts';
 import { subjects } from '../conformance/labels.ts';
@@ -21,6 +22,16 @@ export async function* scanAccount(
     yield rows;
     after = next;
   } while (after !== null);
+}
+
+/** Opens a store, and resolves with the result of `read`. */
+export async function reading<T>(url: string, read: (store: StoreReader) => Promise<T>): Promise<T> {
+  const store = await openStoreReader(url);
+  try {
+    return await read(store);
+  } finally {
+    await store.close();
+  }
 }
 
 /** Returns every row about the generated accounts in order of acceptance. */

@@ -2,8 +2,9 @@ import { spawn } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { freePort } from '../harness/net/ports.ts';
+import { memoryMib } from '../harness/process/process-tree.ts';
 import { until } from '../harness/process/until.ts';
-import { ended, type Measured, residentMiB } from './processes.ts';
+import { ended, type Measured } from './processes.ts';
 
 /**
  * Starts nginx on a core. One worker serves `body` as a static file with the headers of a fact, without an access log
@@ -29,7 +30,7 @@ export async function startNginx(core: number, folder: string, body: Buffer): Pr
   return {
     url,
     startedInMs: performance.now() - began,
-    residentMiB: () => residentMiB(child.pid ?? 0),
+    residentMiB: () => Math.round(memoryMib(child.pid, 'VmRSS')),
     stop: () => ended(child),
   };
 }

@@ -4,6 +4,7 @@ import { connect, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { connect as connectTls } from 'node:tls';
 import { certificate } from '../net/listen.ts';
+import { memoryMib } from '../process/process-tree.ts';
 import { childrenOf } from './account.ts';
 
 /** Runs hostile and honest clients against the account surface and collects the responses to the honest ones. */
@@ -348,10 +349,7 @@ async function wayIn(way: Way, account: string, client: Client): Promise<readonl
 
 function residentMb(pid: number): number {
   try {
-    return [pid, ...childrenOf(pid)].reduce((sum, one) => {
-      const status = readFileSync(`/proc/${one}/status`, 'utf8');
-      return sum + Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1024;
-    }, 0);
+    return [pid, ...childrenOf(pid)].reduce((sum, one) => sum + memoryMib(one, 'VmRSS'), 0);
   } catch {
     // Ignore the error: the process exited before its memory could be read.
     return 0;

@@ -22,7 +22,7 @@ import {
   startNetwork,
   temporaryFolder,
 } from './peers.ts';
-import { type Protocol, StreamWitness } from './stream-witness.ts';
+import { type Protocol, paths, StreamWitness } from './stream-witness.ts';
 
 /** Time without a new event after which the network counts as quiet, in milliseconds. */
 const quietMs = 2_000;
@@ -265,8 +265,7 @@ function sentOver(protocol: Protocol, events: FirehoseWitness['events']): Fireho
 
 /** Returns the name of the series of a Jetstream that is read over a protocol. */
 export function endpointOf({ port }: JetstreamPlace, protocol: Protocol): string {
-  const path = protocol === 'legacy' ? '/subscribe' : '/xrpc/network.bsky.jetstream.subscribeEvents';
-  return `ws://127.0.0.1:${port}${path}`;
+  return `ws://127.0.0.1:${port}${paths[protocol]}`;
 }
 
 /** Resolves once no event has arrived for some seconds. */

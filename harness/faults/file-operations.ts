@@ -42,7 +42,7 @@ const isOperators = (error: unknown): boolean =>
 /** Classes of system calls that change a file. Every failure of such a call must be reported. */
 const changes: readonly CallClass[] = ['create', 'write', 'sync', 'truncate', 'rename', 'mkdir', 'link'];
 
-/** What an operation of an operator documents and reports. */
+/** Errors that an operation of an operator documents, and the failures that it reports. */
 const operators = { isDocumented: isOperators, reports: changes } as const;
 
 const made = (folder: string): Promise<void> => Promise.resolve(void mkdirSync(folder, { recursive: true }));

@@ -33,9 +33,9 @@ export function processTree(root: number): ProcessTree {
 
 /** Returns the memory of a process, in MiB: its present resident memory, or its peak. Throws if it has exited. */
 export function memoryMib(pid: number | undefined, which: 'VmRSS' | 'VmHWM'): number {
-  return (
-    Number(new RegExp(`^${which}:\\s+(\\d+) kB$`, 'm').exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024
-  );
+  const kib = new RegExp(`^${which}:\\s+(\\d+) kB$`, 'm').exec(read(`/proc/${pid}/status`))?.[1];
+  if (kib === undefined) throw new Error(`process ${pid} has exited`);
+  return Number(kib) / 1024;
 }
 
 /** Returns the processor time of a process without its descendants, in seconds. Throws if it has exited. */

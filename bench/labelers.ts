@@ -10,14 +10,14 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { setTimeout } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { type LabelerFixture, labelerFixture, putLabelers } from '../harness/artifacts/labelers.ts';
+import { processTree } from '../harness/process/process-tree.ts';
 import { LabelersSource, labelerFiles } from '../src/artifact/labelers/labelers-source.ts';
 import { artifactNames } from '../src/artifact/write.ts';
 import { prepareCatalogue } from '../src/facts/labelers/catalogue.ts';
 import { packageRoot } from '../src/main/command.ts';
-import { pause } from './labels-program.ts';
-import { processTree } from './process-tree.ts';
 import { ended } from './processes.ts';
 import { row } from './stats.ts';
 
@@ -57,7 +57,7 @@ async function measurePages(count: number): Promise<void> {
     if (url !== '') break;
   }
   const pid = child.pid ?? 0;
-  while ((await fetch(`${url}/labelers.json`)).status !== 200) await pause(50);
+  while ((await fetch(`${url}/labelers.json`)).status !== 200) await setTimeout(50);
   const { lists, labelers } = pathsOf(fixture);
   await perRequest(pid, url, [...lists, ...labelers].slice(0, 200));
   const target = `target ${targetMs(count)} ms`;

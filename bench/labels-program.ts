@@ -1,11 +1,14 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { freePort } from '../harness/net/ports.ts';
+import { memoryMib } from '../harness/process/process-tree.ts';
 import type { Sim, SimAddresses } from '../sim/index.ts';
+import { labelKey } from '../sim/labelers/truth.ts';
 import { openSqliteReader } from '../src/store/sqlite/read/reader.ts';
 import { ended } from './processes.ts';
 
@@ -44,17 +47,17 @@ export async function startLabels(core: number, sim: Sim, addresses: SimAddresse
     const lines = text.split('\n').filter((line) => line.startsWith(`${name} `) || line.startsWith(`${name}{`));
     return lines.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' '))), 0);
   };
-  while (sim.labelers.list.some(({ streams }) => streams.length === 0)) await pause(50);
+  while (sim.labelers.list.some(({ streams }) => streams.length === 0)) await setTimeout(50);
   return {
     folder,
     metric,
-    peakMb: () => peakMb(child),
+    peakMb: () => memoryMib(child.pid, 'VmHWM'),
     stop: () => ended(child),
     remove: () => rmSync(folder, { recursive: true, force: true }),
   };
 }
 
-/** Returns the acceptance times of the oldest 500 rows of each account, in microseconds, keyed by `rowKey`. */
+/** Returns the acceptance times of the oldest 500 rows of each account, in microseconds, keyed by `labelKey`. */
 export async function acceptedAt(folder: string, accounts: Iterable<string>): Promise<Map<string, number>> {
   const store = openSqliteReader(join(folder, 'store'));
   const found = new Map<string, number>();
@@ -62,34 +65,10 @@ export async function acceptedAt(folder: string, accounts: Iterable<string>): Pr
     const { floor: start, end } = await store.frontier();
     for (const account of accounts) {
       const { rows } = await store.readAccount({ account, start, end, order: 'oldest', after: null, limit: 500 });
-      for (const { label, observedAt } of rows) found.set(rowKey(label), observedAt);
+      for (const { label, observedAt } of rows) found.set(labelKey(label), observedAt);
     }
   } finally {
     await store.close();
   }
   return found;
-}
-
-/** Returns the key that identifies a label of the simulation. */
-export function rowKey(label: unknown): string {
-  const { src, uri, val, neg = false, cts } = label as Readonly<Record<string, unknown>>;
-  return JSON.stringify([src, uri, val, neg, cts]);
-}
-
-/** Waits for a number of milliseconds of the wall clock. */
-export function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
-}
-
-function peakMb({ pid = 0 }: ChildProcess): number {
-  return Number(/VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) / 1024;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  if (address === null || typeof address === 'string') throw new Error('the server has no port');
-  return address.port;
 }

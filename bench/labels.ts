@@ -15,12 +15,13 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { createSim } from '../sim/index.ts';
-import { accountOf } from '../sim/labelers/truth.ts';
+import { accountOf, labelKey } from '../sim/labelers/truth.ts';
 import { readLabel } from '../src/labels/label/label-fields.ts';
 import type { NewObservation } from '../src/store/port.ts';
-import { acceptedAt, pause, rowKey, startLabels } from './labels-program.ts';
+import { acceptedAt, startLabels } from './labels-program.ts';
 import { row } from './stats.ts';
 import { plainTable } from './store-day.ts';
 
@@ -91,7 +92,7 @@ async function measureBurst(labels: number): Promise<void> {
 }
 
 async function accepted(metric: (name: string) => Promise<number>, count: number): Promise<void> {
-  while ((await metric('almanac_labels_accepted_total')) < count) await pause(20);
+  while ((await metric('almanac_labels_accepted_total')) < count) await setTimeout(20);
 }
 
 function rowsOf(labeler: { serve(n: number): unknown }, edge: number): NewObservation[] {
@@ -120,12 +121,12 @@ async function measureSources(sources: number, seconds: number): Promise<void> {
   const program = await startLabels(core, sim, await sim.start());
   try {
     // Exclude labels that arrived while the streams were being opened.
-    await pause(3_000);
+    await setTimeout(3_000);
     const from = Date.now() * 1000;
-    await pause(seconds * 1000);
+    await setTimeout(seconds * 1000);
     for (const { faults } of sim.labelers.list) faults.setRate(0);
     const until = Date.now() * 1000;
-    await pause(3_000);
+    await setTimeout(3_000);
     const commits = await program.metric('almanac_labels_commit_duration_seconds_sum');
     const count = await program.metric('almanac_labels_commit_duration_seconds_count');
     const peak = program.peakMb();
@@ -136,7 +137,7 @@ async function measureSources(sources: number, seconds: number): Promise<void> {
     const late: number[] = [];
     let missing = 0;
     for (const { label, emittedUs, served } of emitted) {
-      const at = stored.get(rowKey(label));
+      const at = stored.get(labelKey(label));
       if (at !== undefined) late.push((at - emittedUs) / 1000);
       else if (served) missing += 1;
     }

@@ -1,8 +1,10 @@
 import { spawn } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { ended, type Measured, residentMiB } from './processes.ts';
+import { freePort } from '../harness/net/ports.ts';
+import { memoryMib } from '../harness/process/process-tree.ts';
+import { until } from '../harness/process/until.ts';
+import { ended, type Measured } from './processes.ts';
 
 /**
  * Starts nginx on a core. One worker serves `body` as a static file with the headers of a fact, without an access log
@@ -19,11 +21,16 @@ export async function startNginx(core: number, folder: string, body: Buffer): Pr
     stdio: 'ignore',
   });
   const url = `http://127.0.0.1:${port}`;
-  await untilAnswers(`${url}/v1/labels/overview`);
+  const answers = (): Promise<boolean> =>
+    fetch(`${url}/v1/labels/overview`).then(
+      ({ ok }) => ok,
+      () => false,
+    );
+  await until('nginx responds', answers, 5_000);
   return {
     url,
     startedInMs: performance.now() - began,
-    residentMiB: () => residentMiB(child.pid ?? 0),
+    residentMiB: () => Math.round(memoryMib(child.pid, 'VmRSS')),
     stop: () => ended(child),
   };
 }
@@ -45,25 +52,4 @@ http {
   }
 }
 `;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  if (typeof address !== 'object' || address === null) throw new Error('no port is free');
-  return address.port;
-}
-
-async function untilAnswers(url: string): Promise<void> {
-  const deadline = performance.now() + 5_000;
-  for (;;) {
-    const answered = await fetch(url).then(
-      (response) => response.ok,
-      () => false,
-    );
-    if (answered) return;
-    if (performance.now() > deadline) throw new Error('nginx did not respond within 5 s');
-  }
 }

@@ -14,12 +14,12 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { setTimeout } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { chromium } from 'playwright-core';
+import { processTree } from '../harness/process/process-tree.ts';
 import { createSim } from '../sim/index.ts';
 import { packageRoot } from '../src/main/command.ts';
-import { pause } from './labels-program.ts';
-import { processTree } from './process-tree.ts';
 import { ended } from './processes.ts';
 import { row } from './stats.ts';
 
@@ -64,7 +64,7 @@ async function startUp(data: string, settings: Readonly<Record<string, string>>)
   );
   const address = (): string | undefined =>
     said.map(({ text }) => /almanac facts listening on (\S+)/.exec(text)?.[1]).find((url) => url !== undefined);
-  while (address() === undefined && child.exitCode === null) await pause(20);
+  while (address() === undefined && child.exitCode === null) await setTimeout(20);
   return { child, said, url: address() ?? '' };
 }
 
@@ -85,7 +85,7 @@ async function measureAtRates(): Promise<void> {
     let most = { resident: 0, proportional: 0 };
     const before = processTree(pid).cpuSeconds;
     for (let second = 0; second < seconds; second += 1) {
-      await pause(1_000);
+      await setTimeout(1_000);
       const { residentMb, proportionalMb } = processTree(pid);
       if (residentMb > most.resident) most = { resident: residentMb, proportional: proportionalMb };
     }
@@ -146,14 +146,14 @@ async function measureWithoutNetwork(): Promise<void> {
   });
   try {
     const words = (): Said | undefined => up.said.find(({ text }) => /network|cannot be reached|no way/i.test(text));
-    while (words() === undefined) await pause(50);
+    while (words() === undefined) await setTimeout(50);
     const { text = '', afterMs = 0 } = words() ?? {};
     report('time until a missing network is reported', `${(afterMs / 1000).toFixed(1)} s`, 'within 10');
     console.log(`  "${text}"`);
-    await pause(10_000);
+    await setTimeout(10_000);
     const pid = up.child.pid ?? 0;
     const before = processTree(pid).cpuSeconds;
-    await pause(60_000);
+    await setTimeout(60_000);
     const share = ((processTree(pid).cpuSeconds - before) / 60) * 100;
     report('  processor time over a minute', `${share.toFixed(1)} % of a core`, 'under 2');
   } finally {

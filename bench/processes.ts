@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
+import { memoryMib } from '../harness/process/process-tree.ts';
 
 /** A measured program, pinned to one core. */
 export interface Measured {
@@ -25,17 +25,11 @@ export async function startMeasured(core: number, command: readonly string[]): P
     return {
       url,
       startedInMs: performance.now() - began,
-      residentMiB: () => residentMiB(child.pid ?? 0),
+      residentMiB: () => Math.round(memoryMib(child.pid, 'VmRSS')),
       stop: () => ended(child),
     };
   }
   throw new Error(`${command.join(' ')} exited before it listened`);
-}
-
-/** Returns the resident memory of a process, in MiB. */
-export function residentMiB(pid: number): number {
-  const kib = /^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
-  return Math.round(Number(kib) / 1024);
 }
 
 /** Stops a child process, and waits until it has exited. */

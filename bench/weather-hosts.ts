@@ -6,15 +6,15 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { processTree } from './process-tree.ts';
-import { ended, residentMiB } from './processes.ts';
+import { memoryMib, processTree } from '../harness/process/process-tree.ts';
+import { ended } from './processes.ts';
 import { median } from './stats.ts';
 
 const { values } = parseArgs({ options: { minutes: { type: 'string', default: '4' } } });
@@ -55,10 +55,6 @@ async function filledIn(child: ChildProcess): Promise<void> {
   child.stderr.resume();
 }
 
-function peakMiB(pid: number): number {
-  return Math.round(Number(/VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024);
-}
-
 const folder = mkdtempSync(join(tmpdir(), 'almanac-bench-'));
 const hosts = await Promise.all(rates.map(simulatedHost));
 const urls = hosts.flatMap(({ url }) => ['--jetstream', url]);
@@ -66,13 +62,13 @@ const weather = started(['weather', ...urls, '--data', folder, '--allow-loopback
 const pid = weather.pid ?? 0;
 try {
   await filledIn(weather);
-  const peakOfBacklog = peakMiB(pid);
+  const peakOfBacklog = Math.round(memoryMib(pid, 'VmHWM'));
   const cpuAtStart = processTree(pid).cpuSeconds;
   const samples: number[] = [];
   const began = performance.now();
   while (samples.length < (minutes * 60_000) / sampleMs) {
     await wait(sampleMs);
-    samples.push(residentMiB(pid));
+    samples.push(Math.round(memoryMib(pid, 'VmRSS')));
   }
   const seconds = (performance.now() - began) / 1000;
   process.stdout.write(
@@ -80,7 +76,7 @@ try {
       bench: 'weather-hosts',
       events_per_s: rates,
       live_seconds: Math.round(seconds),
-      peak_rss_mib: peakMiB(pid),
+      peak_rss_mib: Math.round(memoryMib(pid, 'VmHWM')),
       peak_rss_mib_of_backlog: peakOfBacklog,
       live_rss_mib: median(samples),
       live_rss_mib_highest: Math.max(...samples),

@@ -13,11 +13,12 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { JetstreamSubscription } from '@atcute/jetstream';
+import { cpuSeconds, memoryMib } from '../harness/process/process-tree.ts';
 import { artifactNames, writeArtifact } from '../src/artifact/write.ts';
 import { type Wire, wires } from '../src/contract/vocabulary.ts';
 import { readSummary } from '../src/weather/publish/read-summary.ts';
@@ -64,13 +65,6 @@ function logged(child: ChildProcess, text: string): Promise<void> {
   });
 }
 
-/** Returns the processor time of a process, in seconds. The kernel counts in hundredths of a second. */
-function cpuSeconds(pid: number | undefined): number {
-  const [, fields = ''] = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ');
-  const [user = 0, system = 0] = fields.split(' ').slice(11, 13).map(Number);
-  return (user + system) / 100;
-}
-
 /** Measures the backfill of an instrument that starts without a store. */
 async function ours(jetstream: string, host: ChildProcess): Promise<Backlog> {
   const folder = mkdtempSync(join(tmpdir(), 'almanac-bench-'));
@@ -85,8 +79,7 @@ async function ours(jetstream: string, host: ChildProcess): Promise<Backlog> {
     const seconds = (performance.now() - start) / 1000;
     const cpu = cpuSeconds(child.pid) - cpuAtStart;
     const hostCores = (cpuSeconds(host.pid) - hostAtStart) / seconds;
-    const status = readFileSync(`/proc/${child.pid}/status`, 'utf8');
-    const rssMb = Number(/VmHWM:\s+(\d+) kB/.exec(status)?.[1] ?? 0) / 1024;
+    const rssMb = memoryMib(child.pid, 'VmHWM');
     child.kill('SIGTERM');
     await once(child, 'exit');
     const store = openWindowStore(folder);

@@ -9,9 +9,9 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { hashedDays } from '../harness/copy/content.ts';
-import { startCopyProcess } from '../harness/copy/processes.ts';
 import { fillStore } from '../harness/copy/traffic.ts';
 import { startPostgres } from '../harness/postgres/server.ts';
+import { startScript } from '../harness/process/script.ts';
 import { openStoreReader } from '../src/store/open.ts';
 
 const { values } = parseArgs({
@@ -34,12 +34,11 @@ const [from, to] = [place(values.from, 'original'), place(values.to, 'copied')];
 try {
   say(`filling ${values.from} with ${rows} rows`);
   const next = await fillStore(from, rows, Number(values.days), Date.now() * 1000);
-  const appender = startCopyProcess('appender', [from, String(next), values.rate]);
+  const appender = startScript('copy/appender.ts', [from, String(next), values.rate]);
   await appender.line('open');
   const { last, seconds } = await copyWithKills();
-  const stopped = appender.line('appended');
   await appender.end('SIGTERM');
-  const appended = Number((await stopped)?.split(' ')[1]);
+  const appended = Number((await appender.line('appended'))?.split(' ')[1]);
   say(`${appended} rows were appended meanwhile`);
   const handedOver = performance.now();
   if ((await last.ended) !== 0) throw new Error('the copying process exited with an error');
@@ -61,7 +60,7 @@ async function copyWithKills() {
   let running = 0;
   let begun = performance.now();
   for (let kill = 1; kill <= kills; kill++) {
-    const copier = startCopyProcess('copier', [from, to], (line) => say(`  ${line}`));
+    const copier = startScript('copy/copier.ts', [from, to], (line) => say(`  ${line}`));
     await copier.line(' rows');
     await wait(500 + Math.random() * 6_000);
     await copier.end('SIGKILL');
@@ -74,7 +73,7 @@ async function copyWithKills() {
       throw new Error(`after kill ${kill}, opening the copy resulted in ${refused}, expected unfinished_copy`);
     begun = performance.now();
   }
-  const last = startCopyProcess('copier', [from, to], (line) => say(`  ${line}`));
+  const last = startScript('copy/copier.ts', [from, to], (line) => say(`  ${line}`));
   await last.line('every row is copied');
   return { last, seconds: (running + performance.now() - begun) / 1000 };
 }

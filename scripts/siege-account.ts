@@ -13,14 +13,13 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { childrenOf } from '../harness/accounts/account.ts';
 import {
   besiege,
   type HonestAnswer,
@@ -31,7 +30,8 @@ import {
 } from '../harness/accounts/account-siege.ts';
 import { siegeTargets, writeSiegeStore } from '../harness/accounts/account-siege-store.ts';
 import { freePort } from '../harness/net/ports.ts';
-import { writeProxyConfig } from '../harness/net/proxy-config.ts';
+import { writeAccountProxy } from '../harness/net/proxy-config.ts';
+import { processTree } from '../harness/process/process-tree.ts';
 
 const { values } = parseArgs({
   options: {
@@ -81,7 +81,7 @@ async function run(): Promise<number> {
   const delays = monitorEventLoopDelay({ resolution: 5 });
   delays.enable();
   const before = process.cpuUsage();
-  const serviceBefore = cpuSecondsOf(service);
+  const serviceBefore = processTree(service.pid ?? 0).cpuSeconds;
   const { answers, peakMb } = await besiege({
     way,
     targets: siegeTargets,
@@ -92,7 +92,7 @@ async function run(): Promise<number> {
   });
   const { user, system } = process.cpuUsage(before);
   const clientsCpu = (user + system) / 1e6 / Number(values.seconds);
-  const serviceCpu = (cpuSecondsOf(service) - serviceBefore) / Number(values.seconds);
+  const serviceCpu = (processTree(service.pid ?? 0).cpuSeconds - serviceBefore) / Number(values.seconds);
   if (metricsPort !== null) await printDetails(answers, metricsPort);
   const stopping = performance.now();
   service.kill('SIGTERM');
@@ -138,19 +138,10 @@ async function printDetails(answers: readonly HonestAnswer[], metricsPort: numbe
   );
 }
 
-/** Returns the processor time of a process and its running descendants, in seconds. */
-function cpuSecondsOf({ pid = 0 }: ChildProcess): number {
-  return [pid, ...childrenOf(pid)].reduce((sum, one) => {
-    const [, user = '0', system = '0'] =
-      /\) (?:\S+ ){11}(\d+) (\d+) /.exec(readFileSync(`/proc/${one}/stat`, 'utf8')) ?? [];
-    return sum + (Number(user) + Number(system)) / 100;
-  }, 0);
-}
-
 async function wayTo(port: number): Promise<Way> {
   if (values.way === 'direct' || values.way === 'forwarded') return { kind: values.way, port };
   const listen = await freePort();
-  const proxy = writeProxyConfig(values.way === 'nginx' ? 'nginx' : 'caddy', folder, {
+  const proxy = writeAccountProxy(values.way === 'nginx' ? 'nginx' : 'caddy', folder, {
     listen,
     unused: [await freePort(), await freePort()],
     account: port,

@@ -32,6 +32,12 @@ export function sequence(seed: number): () => number {
   };
 }
 
+/** Returns a generator of fractions in [0, 1). */
+export function fractions(seed: number): () => number {
+  const next = sequence(seed);
+  return () => next() / 0x1_0000_0000;
+}
+
 /** Random choices based on a sequence of numbers. */
 export interface Dice {
   /** Returns an integer from 0 up to but not including `bound`. */

@@ -18,12 +18,12 @@ import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import { parseArgs } from 'node:util';
 import { startPostgres } from '../../harness/postgres/server.ts';
+import { processTree } from '../../harness/process/process-tree.ts';
 import type { ExportCreated, ExportPage } from '../../src/contract/account.ts';
 import { packageRoot } from '../../src/main/command.ts';
 import { openStoreWriter } from '../../src/store/open.ts';
 import { micros } from '../../src/store/time.ts';
 import { appendDense, denseDid } from '../account-load.ts';
-import { processTree } from '../process-tree.ts';
 import { ended } from '../processes.ts';
 
 const { values } = parseArgs({

@@ -19,13 +19,13 @@ import { StoreComparison, storedOnce } from '../../harness/kills/compare-store.t
 import { type LabelsProcess, spawnLabels } from '../../harness/labels/labels-process.ts';
 import { freePort } from '../../harness/net/ports.ts';
 import { startPostgres } from '../../harness/postgres/server.ts';
+import { processTree } from '../../harness/process/process-tree.ts';
 import { until } from '../../harness/process/until.ts';
 import { createSim, type SimAddresses } from '../../sim/index.ts';
 import { accountOf } from '../../sim/labelers/truth.ts';
 import { readDescriptors } from '../../src/http/listening.ts';
 import { openStoreReader } from '../../src/store/open.ts';
 import { micros } from '../../src/store/time.ts';
-import { processTree } from '../process-tree.ts';
 import { row } from '../stats.ts';
 import { startViews, type ViewFigures, type Views } from './views.ts';
 

@@ -12,10 +12,10 @@ import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import pg from 'pg';
 import { type PostgresServer, startPostgres } from '../../harness/postgres/server.ts';
+import { processTree } from '../../harness/process/process-tree.ts';
 import { packageRoot } from '../../src/main/command.ts';
 import type { Batch, StoreWriter } from '../../src/store/port.ts';
 import { dayFromName, dayStart, micros } from '../../src/store/time.ts';
-import { processTree } from '../process-tree.ts';
 import { labelOf, planDay } from '../store-traffic.ts';
 
 const { values } = parseArgs({

@@ -4,6 +4,7 @@ import { connect, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { connect as connectTls } from 'node:tls';
 import { certificate } from '../net/listen.ts';
+import { memoryMib } from '../process/process-tree.ts';
 import { childrenOf } from './account.ts';
 
 /** Runs hostile and honest clients against the account surface and collects the responses to the honest ones. */
@@ -79,119 +80,19 @@ function closed(socket: Socket, signal: AbortSignal, atMostMs: number): Promise<
   });
 }
 
-/**
- * Opens up to four connections per second, sends a request on each and never reads the response. Keeps at most 60
- * connections open.
- */
-const neverReads: Kind = async ({ open, get, stopped, cursor }) => {
-  const sockets: Socket[] = [];
-  while (!stopped.aborted) {
-    const socket = await open();
-    socket.pause().write(get(`/exports?cursor=${cursor}`));
-    sockets.push(socket);
-    if (sockets.length > 60) sockets.shift()?.destroy();
-    await pause(250, stopped);
-  }
-  for (const socket of sockets) socket.destroy();
-};
-
-const readsByteByByte: Kind = async ({ open, get, stopped, cursor }) => {
-  const socket = await open();
-  socket.pause().write(get(`/exports?cursor=${cursor}`));
-  while (!stopped.aborted && !socket.destroyed) {
-    socket.read(1);
-    await pause(1_000, stopped);
-  }
-  socket.destroy();
-};
-
-const halfAHead: Kind = async ({ open, stopped }) => {
-  const socket = await open();
-  socket.resume().write('GET /account HTTP/1.1\r\nHost: a\r\nX-Half: ');
-  await closed(socket, stopped, 60_000);
-  socket.destroy();
-};
-
-const slowBody: Kind = async ({ open, get, stopped }) => {
-  const socket = await open();
-  socket.resume().write(get('/exports', 'Content-Length: 1000\r\n'));
-  while (!stopped.aborted && socket.writable) {
-    socket.write('x');
-    await pause(1_000, stopped);
-  }
-  socket.destroy();
-};
-
-const pipelines: Kind = async ({ open, get, stopped, cursor }) => {
-  const socket = await open();
-  socket.pause().write(get(`/exports?cursor=${cursor}`).repeat(500));
-  await closed(socket, stopped, 5_000);
-  socket.destroy();
-};
-
-const hugeHeads: Kind = async ({ open, get, stopped }) => {
-  const socket = await open();
-  socket.resume().write(get('/account', `X-Pad: ${'a'.repeat(200_000)}\r\n`));
-  await closed(socket, stopped, 5_000);
-  socket.destroy();
-};
-
-const ranges: Kind = async ({ open, get, stopped, targets }) => {
-  const socket = await open();
-  const many = Array.from({ length: 500 }, (_, n) => `${n}-${n}`).join(',');
-  socket.resume().write(get(`/account?did=${targets.hot}`, `Range: bytes=${many}\r\n`));
-  await pause(500, stopped);
-  socket.destroy();
-};
-
-const hotAccount: Kind = async ({ open, get, stopped, targets }) => {
-  const socket = await open();
-  socket.resume().write(get(`/exports?did=${targets.hot}`));
-  await Promise.race([new Promise((resolve) => socket.once('data', resolve)), closed(socket, stopped, 5_000)]);
-  socket.destroy();
-};
-
-const garbageCursors: Kind = async ({ open, get, stopped }) => {
-  const socket = await open();
-  socket.resume();
-  for (let n = 0; n < 50 && !stopped.aborted && socket.writable; n++) {
-    socket.write(get(`/exports?cursor=${randomBytes(300).toString('base64url')}`));
-    await pause(10, stopped);
-  }
-  socket.destroy();
-};
-
-const reconnects: Kind = async ({ open, get, stopped, targets }) => {
-  for (let n = 0; n < 20 && !stopped.aborted; n++) {
-    const socket = await open();
-    socket.write(get(`/account?did=${targets.plain}`));
-    await new Promise((resolve) => setImmediate(resolve));
+/** Creates a kind that opens one connection and ends it after `act`. */
+function onSocket(act: (socket: Socket, attack: Attack) => unknown): Kind {
+  return async (attack) => {
+    const socket = await attack.open();
+    await act(socket, attack);
     socket.destroy();
-  }
-};
+  };
+}
 
-const manyNetworks: Kind = async ({ open, get, stopped, stranger }) => {
-  const client = stranger();
-  const socket = await open(client);
-  const did = `did:web:x${randomBytes(6).toString('hex')}.example`;
-  socket.resume().write(get(`/account?did=${did}`, client?.fields));
-  await Promise.race([new Promise((resolve) => socket.once('data', resolve)), closed(socket, stopped, 5_000)]);
-  socket.destroy();
-};
-
-const abandons: Kind = async ({ open, get, stopped, download }) => {
-  const socket = await open();
-  socket.write(get(download));
-  await Promise.race([new Promise((resolve) => socket.once('data', resolve)), closed(socket, stopped, 5_000)]);
-  socket.destroy();
-};
-
-const idles: Kind = async ({ open, get, stopped }) => {
-  const socket = await open();
-  socket.resume().write(get('/health'));
-  await closed(socket, stopped, 120_000);
-  socket.destroy();
-};
+/** Resolves with the first bytes of a response, or as `closed` does. */
+function answered(socket: Socket, stopped: AbortSignal): Promise<unknown> {
+  return Promise.race([new Promise((resolve) => socket.once('data', resolve)), closed(socket, stopped, 5_000)]);
+}
 
 const shapes = [
   'GET /health\r\n\r\n',
@@ -203,32 +104,98 @@ const shapes = [
   'GET / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nxx',
 ];
 
-const smuggles: Kind = async ({ open, stopped }) => {
-  for (const shape of shapes) {
-    if (stopped.aborted) return;
-    const socket = await open();
-    socket.resume().write(shape);
-    await closed(socket, stopped, 500);
-    socket.destroy();
-  }
-};
-
 /** All kinds of hostile clients, named after their behaviour. */
 export const hostileKinds = {
-  neverReads,
-  readsByteByByte,
-  halfAHead,
-  slowBody,
-  pipelines,
-  hugeHeads,
-  ranges,
-  hotAccount,
-  garbageCursors,
-  reconnects,
-  manyNetworks,
-  abandons,
-  idles,
-  smuggles,
+  /**
+   * Opens up to four connections per second, sends a request on each and never reads the response. Keeps at most 60
+   * connections open.
+   */
+  async neverReads({ open, get, stopped, cursor }) {
+    const sockets: Socket[] = [];
+    while (!stopped.aborted) {
+      const socket = await open();
+      socket.pause().write(get(`/exports?cursor=${cursor}`));
+      sockets.push(socket);
+      if (sockets.length > 60) sockets.shift()?.destroy();
+      await pause(250, stopped);
+    }
+    for (const socket of sockets) socket.destroy();
+  },
+  readsByteByByte: onSocket(async (socket, { get, stopped, cursor }) => {
+    socket.pause().write(get(`/exports?cursor=${cursor}`));
+    while (!stopped.aborted && !socket.destroyed) {
+      socket.read(1);
+      await pause(1_000, stopped);
+    }
+  }),
+  halfAHead: onSocket((socket, { stopped }) => {
+    socket.resume().write('GET /account HTTP/1.1\r\nHost: a\r\nX-Half: ');
+    return closed(socket, stopped, 60_000);
+  }),
+  slowBody: onSocket(async (socket, { get, stopped }) => {
+    socket.resume().write(get('/exports', 'Content-Length: 1000\r\n'));
+    while (!stopped.aborted && socket.writable) {
+      socket.write('x');
+      await pause(1_000, stopped);
+    }
+  }),
+  pipelines: onSocket((socket, { get, stopped, cursor }) => {
+    socket.pause().write(get(`/exports?cursor=${cursor}`).repeat(500));
+    return closed(socket, stopped, 5_000);
+  }),
+  hugeHeads: onSocket((socket, { get, stopped }) => {
+    socket.resume().write(get('/account', `X-Pad: ${'a'.repeat(200_000)}\r\n`));
+    return closed(socket, stopped, 5_000);
+  }),
+  ranges: onSocket((socket, { get, stopped, targets }) => {
+    const many = Array.from({ length: 500 }, (_, n) => `${n}-${n}`).join(',');
+    socket.resume().write(get(`/account?did=${targets.hot}`, `Range: bytes=${many}\r\n`));
+    return pause(500, stopped);
+  }),
+  hotAccount: onSocket((socket, { get, stopped, targets }) => {
+    socket.resume().write(get(`/exports?did=${targets.hot}`));
+    return answered(socket, stopped);
+  }),
+  garbageCursors: onSocket(async (socket, { get, stopped }) => {
+    socket.resume();
+    for (let n = 0; n < 50 && !stopped.aborted && socket.writable; n++) {
+      socket.write(get(`/exports?cursor=${randomBytes(300).toString('base64url')}`));
+      await pause(10, stopped);
+    }
+  }),
+  async reconnects({ open, get, stopped, targets }) {
+    for (let n = 0; n < 20 && !stopped.aborted; n++) {
+      const socket = await open();
+      socket.write(get(`/account?did=${targets.plain}`));
+      await new Promise((resolve) => setImmediate(resolve));
+      socket.destroy();
+    }
+  },
+  async manyNetworks({ open, get, stopped, stranger }) {
+    const client = stranger();
+    const socket = await open(client);
+    const did = `did:web:x${randomBytes(6).toString('hex')}.example`;
+    socket.resume().write(get(`/account?did=${did}`, client?.fields));
+    await answered(socket, stopped);
+    socket.destroy();
+  },
+  abandons: onSocket((socket, { get, stopped, download }) => {
+    socket.write(get(download));
+    return answered(socket, stopped);
+  }),
+  idles: onSocket((socket, { get, stopped }) => {
+    socket.resume().write(get('/health'));
+    return closed(socket, stopped, 120_000);
+  }),
+  async smuggles({ open, stopped }) {
+    for (const shape of shapes) {
+      if (stopped.aborted) return;
+      const socket = await open();
+      socket.resume().write(shape);
+      await closed(socket, stopped, 500);
+      socket.destroy();
+    }
+  },
 } satisfies Record<string, Kind>;
 
 /** Result of an honest client's request. */
@@ -274,7 +241,7 @@ export async function besiege({ way, targets, hostile, honest, pid, stop }: Sieg
   let strangers = 0;
   const kinds = Object.values(hostileKinds);
   const attackers = Array.from({ length: hostile }, async (_, n) => {
-    const kind = kinds[n % kinds.length] ?? neverReads;
+    const kind = kinds[n % kinds.length] ?? hostileKinds.neverReads;
     const own = clientNo(way, 20, n);
     const attack: Attack = {
       stopped: stop,
@@ -382,10 +349,7 @@ async function wayIn(way: Way, account: string, client: Client): Promise<readonl
 
 function residentMb(pid: number): number {
   try {
-    return [pid, ...childrenOf(pid)].reduce((sum, one) => {
-      const status = readFileSync(`/proc/${one}/status`, 'utf8');
-      return sum + Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1024;
-    }, 0);
+    return [pid, ...childrenOf(pid)].reduce((sum, one) => sum + memoryMib(one, 'VmRSS'), 0);
   } catch {
     // Ignore the error: the process exited before its memory could be read.
     return 0;

@@ -1,9 +1,7 @@
-import { createHash } from 'node:crypto';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import type { AccountRow, ExportCreated, ExportManifest, ExportPage } from '../../src/contract/account.ts';
+import type { AccountRow, ExportCreated, ExportPage } from '../../src/contract/account.ts';
 import type { AccountErrorBody } from '../../src/contract/errors.ts';
 import type { ReceivedLabel } from '../../src/store/label.ts';
 import type { StoreWriter } from '../../src/store/port.ts';
@@ -17,13 +15,6 @@ import { startProgramInTest } from '../process/program-in-test.ts';
 export const account = 'did:plc:ewvi7nxzyoun6zhxrhs64oiz';
 /** DIDs of the two labelers whose labels the tests store. */
 export const labelers = ['did:plc:ar7c4by46qjdydhdevvrndac', 'did:plc:newitj5jo3uel7o4mnf3vj2o'] as const;
-
-/** Creates a directory that is removed after the test, or when `later` releases it. */
-export function folderInTest(later: Later = onTestFinished): string {
-  const folder = mkdtempSync(join(tmpdir(), 'almanac-account-'));
-  later(() => rmSync(folder, { recursive: true, force: true }));
-  return folder;
-}
 
 /** Opens a store in a directory for writing and closes it after the test, or when `later` releases it. */
 export function writerInTest(
@@ -143,23 +134,4 @@ export async function follow(url: string, { cursor }: Pick<ExportCreated, 'curso
   const last = pages.at(-1);
   if (!last?.terminal) throw new Error('the export has no terminal page');
   return { rows, pages, count: last.count, digest: last.content_sha256 };
-}
-
-/** Computes the digest of an export from the documented rule, independently of the service's code. */
-export function digestOf(manifest: ExportManifest, rows: readonly AccountRow[]): string {
-  let digest = sha256(canonical(manifest));
-  for (const row of rows) digest = sha256(Buffer.concat([digest, canonical(row)]));
-  return digest.toString('hex');
-}
-
-function sha256(bytes: Uint8Array): Buffer {
-  return createHash('sha256').update(bytes).digest();
-}
-
-function canonical(value: unknown): Buffer {
-  const sorted = (_key: string, member: unknown): unknown =>
-    typeof member === 'object' && member !== null && !Array.isArray(member)
-      ? Object.fromEntries(Object.entries(member).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : member;
-  return Buffer.from(JSON.stringify(value, sorted));
 }

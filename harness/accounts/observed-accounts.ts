@@ -8,10 +8,11 @@ import type { Labeler } from '../../sim/labelers/labeler.ts';
 import type { LabelFields } from '../../sim/labelers/odd-labels.ts';
 import { micros } from '../../src/store/time.ts';
 import { type LabelStation, startStation } from '../labels/label-station.ts';
+import { folderInTest } from '../process/folder.ts';
 import type { Later } from '../process/once-in-file.ts';
 import type { Program } from '../process/program.ts';
 import { until } from '../process/until.ts';
-import { fill, folderInTest, startAccount, writerInTest } from './account.ts';
+import { fill, startAccount, writerInTest } from './account.ts';
 import { accounts, hostileTexts } from './account-history.ts';
 
 /** Stores that the label instrument filled from simulated labelers over several weeks of a simulated clock. */

@@ -1,9 +1,6 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
 import { dice } from '../../sim/random.ts';
 import { dayOf, hourMs, hourOf } from '../../src/archive/days/calendar.ts';
@@ -11,8 +8,8 @@ import { factNames, lineFileOf } from '../../src/archive/days/line.ts';
 import { directoryReader } from '../../src/archive/verify/archive-reader.ts';
 import type { Finding } from '../../src/archive/verify/finding.ts';
 import { verifyArchive } from '../../src/archive/verify/verify.ts';
-import { systemCode } from '../../src/ops/errors.ts';
 import { SmallDisk } from '../faults/small-disk.ts';
+import { type Script, startScript } from '../process/script.ts';
 import { killedHours, killedRespond } from './interrupted.ts';
 import { simulateArchive, simulatedStart } from './simulated-archive.ts';
 
@@ -63,18 +60,6 @@ export async function killArchiver({ kills, disks, seed }: ArchiveKillPlan): Pro
   }
 }
 
-/**
- * Leaves a few free blocks on a disk to which a process is writing. The process may fill the disk before this function
- * does.
- */
-function leaveBlocks(disk: SmallDisk, blocks: number): void {
-  try {
-    disk.leave(blocks);
-  } catch (error) {
-    if (systemCode(error) !== 'ENOSPC') throw error;
-  }
-}
-
 class Run {
   readonly #root: string;
   readonly #chance: ReturnType<typeof dice>;
@@ -94,31 +79,31 @@ class Run {
   /** Kills an archiver at a random time, in most cases after its first complete hour. */
   async kill(): Promise<void> {
     const archiver = this.#start();
-    if (this.#chance.below(10) > 0) await archiver.nextLine();
+    if (this.#chance.below(10) > 0) await nextLine(archiver);
     await delay(this.#chance.below(200));
-    await archiver.kill();
+    await archiver.end('SIGKILL');
     await this.#check();
   }
 
   /** Fills the disk while an archiver is running, frees the space, and lets the archiver complete two more hours. */
   async fill(disk: SmallDisk, nth: number): Promise<void> {
     const archiver = this.#start();
-    await archiver.nextLine();
-    leaveBlocks(disk, nth * 3);
-    await archiver.untilLine((line) => line === 'full');
+    await nextLine(archiver);
+    disk.leave(nth * 3);
+    await untilLine(archiver, (line) => line === 'full');
     this.#metFullDisk += 1;
     disk.free();
     const before = this.#last;
-    await archiver.untilLine(() => this.#last >= before + 2);
-    await archiver.kill();
+    await untilLine(archiver, () => this.#last >= before + 2);
+    await archiver.end('SIGKILL');
     await this.#check();
   }
 
   /** Runs an archiver until it has completed the given number of hours. */
   async complete(hours: number): Promise<void> {
     const archiver = this.#start();
-    await archiver.untilLine(() => this.#last >= hours);
-    await archiver.kill();
+    await untilLine(archiver, () => this.#last >= hours);
+    await archiver.end('SIGKILL');
     await this.#check();
   }
 
@@ -127,8 +112,8 @@ class Run {
     await intact.run(this.#last + 1);
     // Archive this hour again: the process may have been killed before it reported that the hour's files are complete.
     const archiver = this.#start(this.#last);
-    await archiver.nextLine();
-    await archiver.kill();
+    await nextLine(archiver);
+    await archiver.end('SIGKILL');
     const until = hourOf(simulatedStart + this.#last * hourMs).slice(0, 10);
     const files = [...intact.content].filter(([path]) => path.startsWith('days/') && !path.endsWith('/day.json'));
     const differences = files
@@ -158,9 +143,9 @@ class Run {
     return [...new Set(gaps)].sort();
   }
 
-  #start(from = this.#last + 1): ArchiverProcess {
-    return new ArchiverProcess(this.#root, from, (hour) => {
-      this.#last = Math.max(this.#last, hour);
+  #start(from = this.#last + 1): Script {
+    return startScript('archive/archiver-process.ts', [this.#root, String(from)], (line) => {
+      if (line !== 'full') this.#last = Math.max(this.#last, Number(line));
     });
   }
 
@@ -188,44 +173,13 @@ class Run {
   }
 }
 
-/** A running archiver and its output lines. */
-class ArchiverProcess {
-  readonly #child: ChildProcess;
-  readonly #lines: AsyncIterator<string>;
-  readonly #onHour: (hour: number) => void;
-  readonly #exit: Promise<unknown>;
+/** Resolves with the next line of an archiver. Rejects if the archiver exits by itself. */
+async function nextLine(archiver: Script): Promise<string> {
+  const line = await archiver.line();
+  if (line === null) throw new Error('the archiver exited by itself');
+  return line;
+}
 
-  constructor(root: string, from: number, onHour: (hour: number) => void) {
-    const script = join(import.meta.dirname, 'archiver-process.ts');
-    const child = spawn(process.execPath, [script, root, String(from)], { stdio: ['ignore', 'pipe', 'inherit'] });
-    this.#child = child;
-    this.#exit = once(child, 'exit');
-    this.#lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
-    this.#onHour = onHour;
-  }
-
-  /** Resolves with the next line, recording each completed hour. Rejects if the process exits by itself. */
-  async nextLine(): Promise<string> {
-    const { done, value } = await this.#lines.next();
-    if (done === true) throw new Error('the archiver exited by itself');
-    this.#record(value);
-    return value;
-  }
-
-  async untilLine(isWanted: (line: string) => boolean): Promise<void> {
-    while (!isWanted(await this.nextLine()));
-  }
-
-  /** Kills the process and reads the rest of its output. */
-  async kill(): Promise<void> {
-    this.#child.kill('SIGKILL');
-    for (let next = await this.#lines.next(); next.done !== true; next = await this.#lines.next()) {
-      this.#record(next.value);
-    }
-    await this.#exit;
-  }
-
-  #record(line: string): void {
-    if (line !== 'full') this.#onHour(Number(line));
-  }
+async function untilLine(archiver: Script, isWanted: (line: string) => boolean): Promise<void> {
+  while (!isWanted(await nextLine(archiver)));
 }

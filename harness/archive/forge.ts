@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import {
   type DayLeaf,
   type DayRecord,
@@ -9,6 +8,7 @@ import {
   parseDay,
   parseIndex,
   pathOf,
+  sha256Of,
 } from '../../src/archive/days/records.ts';
 import { checkpointPath, filesAfter, formatPublicKey, publicKeyPath } from '../../src/archive/log/day-log.ts';
 import { leafHash, treeHash } from '../../src/archive/log/merkle.ts';
@@ -55,7 +55,7 @@ export function rewriteFile(
   if (!record) throw new Error('the archive has no record of the day');
   content.set(pathOf(day, name), bytes);
   const others = record.files.filter((file) => file.name !== name);
-  const files = [...others, { name, bytes: bytes.length, sha256: digestOf(bytes) }];
+  const files = [...others, { name, bytes: bytes.length, sha256: sha256Of(bytes) }];
   rewriteRecord(content, { ...record, files }, key);
 }
 
@@ -64,11 +64,7 @@ export function rewriteRecord(content: Content, record: DayRecord, key: SignerKe
   const bytes = formatDay(record);
   content.set(pathOf(record.day, 'day.json'), bytes);
   const days = closedDays(content).map((listed) =>
-    listed.day === record.day ? { ...listed, sha256: digestOf(bytes) } : listed,
+    listed.day === record.day ? { ...listed, sha256: sha256Of(bytes) } : listed,
   );
   signDays(content, days, key);
-}
-
-function digestOf(bytes: Uint8Array): string {
-  return createHash('sha256').update(bytes).digest('hex');
 }

@@ -40,6 +40,10 @@ export interface SimulatedFaults {
   readonly hosts?: readonly SimulatedHostState[];
   /** Number of the label store's epoch, a single digit; defaults to 1. */
   readonly epoch?: number;
+  /** Collections of the weather instrument; defaults to `simulatedCollections`. */
+  readonly collections?: readonly string[];
+  /** Returns the count of an observed hour by its place in the file; defaults to `countOf`. */
+  readonly count?: (name: string, place: number) => number;
 }
 
 /** State of a weather host at one time, with the host's own gaps. */
@@ -87,7 +91,14 @@ export function simulatedFiles(
   const through = Math.floor((now - minuteMs) / minuteMs) * minuteMs;
   const last = Math.floor(through / hourMs) * hourMs;
   const starts = Array.from({ length: 72 }, (_, at) => last - (71 - at) * hourMs);
-  const shared = { now, through, starts };
+  const { collections = simulatedCollections, count } = faults;
+  const shared: Shared = {
+    ...{ now, through, starts, collections },
+    counts: (name, hours) =>
+      hours.map(({ at, seconds }, place) =>
+        count === undefined || seconds === 0 ? countOf(name, at, seconds) : count(name, place),
+      ),
+  };
   const labelGaps = knownGaps(faults.labels, shared);
   const hosts = faults.hosts ?? [{ host: simulatedHost, published: true, gaps: faults.weather ?? [] }];
   const series = hosts.map((one) => weatherSeries(shared, { ...one, gaps: knownGaps(one.gaps, shared) }));
@@ -107,12 +118,14 @@ interface Shared {
   readonly now: number;
   readonly through: number;
   readonly starts: readonly number[];
+  readonly collections: readonly string[];
+  readonly counts: (name: string, hours: ReturnType<typeof hoursOf>) => (number | null)[];
 }
 
 const iso = (at: number): string => new Date(at).toISOString();
 const gapOf = ({ start, end }: SimulatedGap) => ({ start: iso(start), end: iso(end) });
 
-function hoursOf({ through, starts }: Shared, gaps: readonly SimulatedGap[]) {
+function hoursOf({ through, starts }: Pick<Shared, 'through' | 'starts'>, gaps: readonly SimulatedGap[]) {
   return starts.map((start) => {
     const end = Math.min(start + hourMs, through);
     const complete = end === start + hourMs;
@@ -137,22 +150,22 @@ function weatherSeries(shared: Shared, { host, published, gaps }: SimulatedHostS
     shared,
     gaps.filter(({ collection }) => collection === undefined),
   );
-  const collections = simulatedCollections.map((name) => {
+  const collections = shared.collections.map((name) => {
     const own = hoursOf(
       shared,
       gaps.filter(({ collection = name }) => collection === name),
     );
-    const events = own.map(({ at, seconds }) => countOf(name, at, seconds));
-    return [name, { events, observed_seconds: own.map(({ seconds }) => seconds) }];
+    return [name, { events: shared.counts(name, own), observed_seconds: own.map(({ seconds }) => seconds) }];
   });
+  const events = shared.counts('total', all);
   return {
     endpoint: `wss://${host}/subscribe`,
     wire: 'jetstream.legacy',
     published,
     through: iso(shared.through),
     observed_since: observedSince(shared, gaps),
-    hours: all.map(({ at, start, complete, seconds }) => {
-      return { start, complete, observed_seconds: seconds, events: countOf('total', at, seconds) };
+    hours: all.map(({ start, complete, seconds }, place) => {
+      return { start, complete, observed_seconds: seconds, events: events[place] ?? null };
     }),
     collections: Object.fromEntries(collections) as WeatherHours['series'][number]['collections'],
     gaps: shownIn.map((gap) => ({
@@ -179,8 +192,8 @@ function labelsFile(
     );
     return {
       labeler_did: did,
-      applications: own.map(({ at, seconds }) => countOf(did, at, seconds)),
-      removals: own.map(({ at, seconds }) => countOf('removal', at, seconds)),
+      applications: shared.counts(did, own),
+      removals: shared.counts('removal', own),
       observed_seconds: own.map(({ seconds }) => seconds),
       gaps: gaps
         .filter(({ labeler, end }) => labeler === did && end > since)

@@ -2,6 +2,7 @@ import { parquetReadObjects } from 'hyparquet';
 import { dayMs, hourMs, hoursOf } from '../../src/archive/days/calendar.ts';
 import { type DayRecord, parseDay } from '../../src/archive/days/records.ts';
 import { findIdentityIn } from '../../src/main/archived-identity.ts';
+import { parseCsv } from '../process/csv.ts';
 import { type SimulatedArchive, type SimulationOptions, simulateArchive, simulatedStart } from './simulated-archive.ts';
 
 /**
@@ -33,7 +34,7 @@ export async function tabledArchive(hours: number, options: SimulationOptions = 
   const archive = simulateArchive({ findIdentityIn, ...options });
   await archive.run(hours);
   const bytes = (path: string): Buffer => archive.content.get(path) ?? Buffer.alloc(0);
-  const csv = (day: string, name: string) => parseCsv(bytes(`days/${day}/${name}.csv`).toString('utf8'));
+  const csv = (day: string, name: string) => parseCsv(bytes(`days/${day}/${name}.csv`).toString('utf8'), '\n');
   return {
     ...archive,
     bytes,
@@ -51,31 +52,4 @@ export async function tabledArchive(hours: number, options: SimulationOptions = 
     gaps: (day) => (JSON.parse(bytes(`days/${day}/gaps.json`).toString('utf8')) as { gaps: ManifestGap[] }).gaps,
     record: (day) => parseDay(bytes(`days/${day}/day.json`)),
   };
-}
-
-/**
- * Parses CSV (RFC 4180) with a minimal parser, to check the archive's CSV files independently. Ignores a last row
- * without a line end.
- */
-export function parseCsv(text: string): string[][] {
-  const rows: string[][] = [];
-  let [row, cell, isQuoted] = [[] as string[], '', false];
-  for (let at = 0; at < text.length; at++) {
-    const one = text.charAt(at);
-    if (isQuoted && one === '"' && text.charAt(at + 1) === '"') {
-      cell += '"';
-      at += 1;
-    } else if (one === '"') {
-      isQuoted = !isQuoted;
-    } else if (!isQuoted && one === ',') {
-      row.push(cell);
-      cell = '';
-    } else if (!isQuoted && one === '\n') {
-      rows.push([...row, cell]);
-      [row, cell] = [[], ''];
-    } else {
-      cell += one;
-    }
-  }
-  return rows;
 }

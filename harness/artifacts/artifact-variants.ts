@@ -35,6 +35,19 @@ function object(artifact: JsonObject, key: string): JsonObject {
   return artifact[key] as JsonObject;
 }
 
+/** Generates a change of one field of an artifact, or of one of its objects. */
+function changed(path: readonly string[], values: fc.Arbitrary<unknown>): fc.Arbitrary<Change> {
+  return values.map((value) => (artifact) => {
+    const [name = ''] = path.slice(-1);
+    Object.assign(path.slice(0, -1).reduce(object, artifact), { [name]: value });
+  });
+}
+
+/** Generates the change that assigns fields to an artifact, or to one of its objects. */
+function assigned(fields: object, ...path: readonly string[]): fc.Arbitrary<Change> {
+  return fc.constant((artifact) => void Object.assign(path.reduce(object, artifact), fields));
+}
+
 const day = 86_400_000;
 
 /** Generates an interval that starts between 31 days before and one day after the fixtures' `generated_at`. */
@@ -48,34 +61,14 @@ const stretch = fc
 
 const changes: Readonly<Record<ArtifactFixture, fc.Arbitrary<Change>>> = {
   recent: fc.oneof(
-    fc.array(stretch, { maxLength: 140 }).map(
-      (gaps): Change =>
-        (a) =>
-          Object.assign(object(a, 'coverage'), { gaps }),
-    ),
-    stretch.map(
-      (warmup): Change =>
-        (a) =>
-          Object.assign(object(a, 'coverage'), { warmup }),
-    ),
-    fc.constantFrom(...coverageStatuses).map(
-      (status): Change =>
-        (a) =>
-          Object.assign(object(a, 'coverage'), { status }),
-    ),
-    fc.constantFrom(...origins).map(
-      (origin): Change =>
-        (a) =>
-          Object.assign(a, { origin }),
-    ),
-    fc.integer({ min: 1, max: 400 }).map(
-      (days): Change =>
-        (a) =>
-          Object.assign(a, { window_days: days }),
-    ),
-    fc.constant<Change>((a) => Object.assign(a, { top_labelers_7d: [], caveats: ['twice 2', 'twice 2', '‮3'] })),
-    fc.constant<Change>((a) => Object.assign(a, { hold: true })),
-    fc.constant<Change>((a) => Object.assign(object(a, 'coverage'), { observed_through: null })),
+    changed(['coverage', 'gaps'], fc.array(stretch, { maxLength: 140 })),
+    changed(['coverage', 'warmup'], stretch),
+    changed(['coverage', 'status'], fc.constantFrom(...coverageStatuses)),
+    changed(['origin'], fc.constantFrom(...origins)),
+    changed(['window_days'], fc.integer({ min: 1, max: 400 })),
+    assigned({ top_labelers_7d: [], caveats: ['twice 2', 'twice 2', '‮3'] }),
+    assigned({ hold: true }),
+    assigned({ observed_through: null }, 'coverage'),
   ),
   legacy: fc.oneof(
     fc.constantFrom('observation', 'alerts_by_rule_24h', 'alerts_by_rule_7d').map(
@@ -83,34 +76,24 @@ const changes: Readonly<Record<ArtifactFixture, fc.Arbitrary<Change>>> = {
         (a) =>
           delete a[key],
     ),
-    fc.constant<Change>((a) => Object.assign(a, { top_labelers_7d: [] })),
-    fc.constant<Change>((a) => Object.assign(a, { window_days: 7 })),
+    assigned({ top_labelers_7d: [] }),
+    assigned({ window_days: 7 }),
   ),
   weather: fc.oneof(
-    fc.constant<Change>((a) => Object.assign(a, { collections: {} })),
-    fc.constant<Change>((a) => Object.assign(object(a, 'collections'), { 'like.create': null })),
+    assigned({ collections: {} }),
+    assigned({ 'like.create': null }, 'collections'),
     fc.constant<Change>((a) => Object.assign(object(a, 'collections')['post.create'] ?? {}, { mean_rate_per_s: null })),
-    fc.constant<Change>((a) => Object.assign(object(a, 'total_events'), { total: null, mean_rate_per_s: null })),
-    fc.constant<Change>((a) => Object.assign(object(a, 'window'), { coverage_ratio: null })),
-    fc.constant<Change>((a) => Object.assign(a, { generated_at: null })),
-    fc.constantFrom(...weatherFreshnessStates).map(
-      (state): Change =>
-        (a) =>
-          Object.assign(object(a, 'freshness'), { state }),
-    ),
-    fc.constantFrom(...origins).map(
-      (origin): Change =>
-        (a) =>
-          Object.assign(a, { origin }),
-    ),
+    assigned({ total: null, mean_rate_per_s: null }, 'total_events'),
+    assigned({ coverage_ratio: null }, 'window'),
+    assigned({ generated_at: null }),
+    changed(['freshness', 'state'], fc.constantFrom(...weatherFreshnessStates)),
+    changed(['origin'], fc.constantFrom(...origins)),
   ),
   weatherwatch: fc.oneof(
-    fc.constant<Change>((a) => Object.assign(a, { conditions: null })),
-    fc.constant<Change>((a) => Object.assign(a, { metrics: {} })),
-    fc.constant<Change>((a) =>
-      Object.assign(object(a, 'interval'), { first_bucket_start: null, last_bucket_end: null, coverage_ratio: null }),
-    ),
-    fc.constant<Change>((a) => Object.assign(object(a, 'freshness'), { age_seconds: null, basis: null })),
+    assigned({ conditions: null }),
+    assigned({ metrics: {} }),
+    assigned({ first_bucket_start: null, last_bucket_end: null, coverage_ratio: null }, 'interval'),
+    assigned({ age_seconds: null, basis: null }, 'freshness'),
   ),
 };
 

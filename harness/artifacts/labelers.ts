@@ -1,5 +1,6 @@
 import { renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { fractions } from '../../sim/random.ts';
 import type {
   DefinitionsHeader,
   LabelerDefinitionsLine,
@@ -36,17 +37,6 @@ const dayMs = 86_400_000;
 const windowDays = 30;
 const words = ['spam', 'rude', 'nsfw', 'intolerant', 'bot', 'satire', 'ai-content', 'spoiler', 'misleading', 'hobby'];
 
-/** Returns a pseudo-random generator of numbers from 0 to 1 (mulberry32). */
-function randomFrom(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
-}
-
 /** Returns the UTC days of the window that ends at `end` (milliseconds since 1970), oldest first. */
 function daysOfWindow(end: number): string[] {
   const first = Math.floor((end - windowDays * dayMs) / dayMs);
@@ -57,7 +47,7 @@ function daysOfWindow(end: number): string[] {
 /** Generates a labelers artifact and an overview with the same generation time. */
 export function labelerFixture(options: LabelerFixtureOptions): LabelerFixture {
   const { count, seed = 1, generatedAt = Date.now(), longest = false } = options;
-  const random = randomFrom(seed);
+  const random = fractions(seed);
   const young = youngArtifact('recent', generatedAt) as Record<string, unknown>;
   const acquisition = young.acquisition as { generation_id: string; started_at: string };
   const at = formatTimestamp(generatedAt);
@@ -65,7 +55,7 @@ export function labelerFixture(options: LabelerFixtureOptions): LabelerFixture {
   const dids = Array.from({ length: count }, () => didFrom(random)).sort();
   // Seed each line separately: the number of values that a line draws depends on the time of day.
   const labelers = dids.map((did, index) =>
-    lineFrom({ did, index, random: randomFrom(seed * count + index), days, end: generatedAt, longest }),
+    lineFrom({ did, index, random: fractions(seed * count + index), days, end: generatedAt, longest }),
   );
   const sum = (of: (line: LabelerLine) => number): number => labelers.reduce((all, line) => all + of(line), 0);
   const common = { generated_at: at, generation_id: acquisition.generation_id };

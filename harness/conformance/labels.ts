@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import type { ReceivedLabel } from '../../src/store/label.ts';
-import type { NewObservation } from '../../src/store/port.ts';
+import type { Batch, NewObservation } from '../../src/store/port.ts';
 import { day, micros } from '../../src/store/time.ts';
 
 /** Labels for the store suites. They use few accounts and labelers, so that many labels share them. */
@@ -32,6 +32,20 @@ export function labelNumber(n: number, change: Partial<ReceivedLabel> = {}): Rec
 /** Returns an observation of a label whose signature was verified. */
 export function observationOf(label: ReceivedLabel): NewObservation {
   return { label, signature: 'verified' };
+}
+
+/**
+ * Returns the n-th batch, accepted at `at`: some rows, a number of refused labels, and the read position after these
+ * rows.
+ */
+export function numberedBatch(n: number, at: number, rows = 12): Batch {
+  const [source = ''] = labelers;
+  return {
+    at: micros(at),
+    observations: Array.from({ length: rows }, (_, i) => observationOf(labelNumber(1_000 * n + i))),
+    refusals: [{ source, reason: 'late', count: n + 1 }],
+    positions: [{ source, endpoint: 'wss://e.example', value: String(n) }],
+  };
 }
 
 const cts = fc.oneof(

@@ -16,10 +16,10 @@ import { openSqliteTarget } from '../../src/store/sqlite/copy/target.ts';
 import { openSqliteReader } from '../../src/store/sqlite/read/reader.ts';
 import { openSqliteWriter } from '../../src/store/sqlite/write/writer.ts';
 import { day, type Interval, micros } from '../../src/store/time.ts';
-import { hasPgBouncer, type PgBouncer, startPgBouncer } from '../postgres/pgbouncer.ts';
+import { type PgBouncer, startPgBouncer } from '../postgres/pgbouncer.ts';
 import { hasPostgres, type PostgresServer, startPostgres } from '../postgres/server.ts';
-import { scanAccount } from '../store/scan.ts';
-import { labelNumber, noon, observationOf, subjects } from './labels.ts';
+import { lacks } from '../process/tools.ts';
+import { labelNumber, noon, observationOf } from './labels.ts';
 
 /** A kind of store for the conformance suite, which every kind must pass. */
 export interface StoreKind {
@@ -102,7 +102,7 @@ export const pgBouncerKind = kindAt('postgres through PgBouncer', async (schema)
 export const kinds: readonly StoreKind[] = [
   sqliteKind,
   ...(hasPostgres() ? [postgresKind] : []),
-  ...(hasPostgres() && hasPgBouncer() ? [pgBouncerKind] : []),
+  ...(hasPostgres() && !lacks('pgbouncer') ? [pgBouncerKind] : []),
 ];
 
 /** A store that is created for each test. */
@@ -164,14 +164,6 @@ export async function collect(chunks: AsyncIterable<readonly Observation[]>): Pr
   const rows: Observation[] = [];
   for await (const chunk of chunks) rows.push(...chunk);
   return rows;
-}
-
-/** Returns every row about the generated accounts in order of acceptance. */
-export async function everyRow(store: StoreReader, interval: Interval): Promise<Observation[]> {
-  const all = await Promise.all(
-    subjects.map((account) => collect(scanAccount(store, { account, ...interval, order: 'oldest' }, 1e6))),
-  );
-  return all.flat().sort((a, b) => a.observedAt - b.observedAt);
 }
 
 /** Returns the problems that `verify` reports for all days. */

@@ -6,8 +6,8 @@ import { openCopySource } from '../../src/store/open.ts';
 import type { NewObservation, StoreReader, StoreWriter } from '../../src/store/port.ts';
 import { day, dayName, micros } from '../../src/store/time.ts';
 import { anyLabel, labelers, noon } from '../conformance/labels.ts';
-import { everyRow } from '../conformance/suite.ts';
 import { rosterRow } from '../store/roster-row.ts';
+import { everyRow } from '../store/scan.ts';
 
 /** Number of rows of one day, and a hash over all fields of all rows in order. */
 interface HashedDay {

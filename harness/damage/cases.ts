@@ -1,6 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { type DamageKind, damageKinds, randomOf } from './damage.ts';
+import { fractions } from '../../sim/random.ts';
+import { type DamageKind, damageKinds } from './damage.ts';
 import type { Judged } from './judge-store.ts';
 import { FileWorld, StoreWorld } from './world.ts';
 
@@ -50,7 +51,7 @@ export class DamageCases {
     const target = this.#targets[number % this.#targets.length];
     const kind = damageKinds[Math.floor(number / this.#targets.length) % damageKinds.length];
     if (!target || !kind) throw new Error('the case does not exist');
-    const judged = await target.damaged(kind, randomOf(this.#seed * 1_000_003 + number));
+    const judged = await target.damaged(kind, fractions(this.#seed * 1_000_003 + number));
     return { number, file: target.name, damage: kind, ...judged };
   }
 }

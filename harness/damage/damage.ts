@@ -7,17 +7,6 @@ export type DamageKind = (typeof damageKinds)[number];
 /** Returns the next number from 0 to 1 of a seeded pseudo-random sequence. */
 export type Random = () => number;
 
-/** Creates a mulberry32 generator. */
-export function randomOf(seed: number): Random {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
-
 /** Returns a random non-negative integer below a bound. */
 function below(random: Random, bound: number): number {
   return Math.floor(random() * bound);

@@ -7,7 +7,7 @@ import { openSqliteReader } from '../../src/store/sqlite/read/reader.ts';
 import { openSqliteWriter } from '../../src/store/sqlite/write/writer.ts';
 import { day, micros } from '../../src/store/time.ts';
 import { noon, subjects } from '../conformance/labels.ts';
-import { rowsOf } from '../faults/store-state.ts';
+import { everyRow } from '../store/scan.ts';
 
 /**
  * Effects of a damaged file, from harmless to harmful: none; an error in some or all queries; an earlier state with a
@@ -58,7 +58,7 @@ function published(row: Observation): string {
 export async function storeTruth(folder: string): Promise<StoreTruth> {
   const reader = openSqliteReader(folder);
   try {
-    const rows = await rowsOf(reader, interval);
+    const rows = await everyRow(reader, interval);
     const answers: Record<string, unknown> = {};
     for (const [name, ask] of Object.entries(questions)) answers[name] = await ask(reader);
     const gaps = await reader.gaps(interval);
@@ -122,7 +122,7 @@ async function compare(reader: StoreReader, truth: StoreTruth, earlier: readonly
   const gaps = await asked(() => reader.gaps(interval));
   const covers = (at: number, source: string): boolean =>
     gaps?.some((gap) => (gap.source === null || gap.source === source) && gap.start <= at && at < gap.end) ?? true;
-  const rows = await asked(() => rowsOf(reader, interval));
+  const rows = await asked(() => everyRow(reader, interval));
   if (rows) {
     const served = new Set(rows.map(published));
     const invented = [...served].find((row) => !truth.rows.has(row));

@@ -15,7 +15,7 @@ import { day, hour, micros } from '../../src/store/time.ts';
 import { metricNames } from '../../src/weather/classify/metric-names.ts';
 import { emptyDelta, windowUs } from '../../src/weather/window/window.ts';
 import { openWindowStore, storeFile } from '../../src/weather/window/window-store.ts';
-import { labelers, labelNumber, noon, observationOf } from '../conformance/labels.ts';
+import { labelers, noon, numberedBatch } from '../conformance/labels.ts';
 import { generationId } from '../faults/store-state.ts';
 import { rosterRow } from '../store/roster-row.ts';
 import { type DamageKind, damage, type Random } from './damage.ts';
@@ -25,12 +25,7 @@ const [mod = ''] = labelers;
 const gapAt = micros(noon + 5 * day + hour);
 
 async function append(writer: SqliteWriter, n: number, at: number, rows: number): Promise<void> {
-  await writer.append({
-    at: micros(at),
-    observations: Array.from({ length: rows }, (_, i) => observationOf(labelNumber(1_000 * n + i))),
-    refusals: [{ source: mod, reason: 'late', count: n + 1 }],
-    positions: [{ source: mod, endpoint: 'wss://e.example', value: String(n) }],
-  });
+  await writer.append(numberedBatch(n, at, rows));
   await writeHeartbeat(writer, () => micros(at));
 }
 

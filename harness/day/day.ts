@@ -1,18 +1,20 @@
-import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { createSim, type Sim } from '../../sim/index.ts';
 import { writeWeatherHistory } from '../../src/main/demo/weather-history.ts';
 import { epochAge, writeLabelHistory } from '../../src/main/sim/label-history.ts';
-import { openStoreReader, openStoreWriter } from '../../src/store/open.ts';
+import { openStoreWriter } from '../../src/store/open.ts';
 import { claimOrigin } from '../../src/store/origin.ts';
 import { micros } from '../../src/store/time.ts';
 import { coverage, windowUs } from '../../src/weather/window/window.ts';
+import { SmallDisk } from '../faults/small-disk.ts';
 import { partsOf } from '../pages/html.ts';
 import { simulationClock } from '../process/clock-setting.ts';
 import { startServer } from '../process/program.ts';
+import { until } from '../process/until.ts';
+import { reading } from '../store/scan.ts';
 import { readStore } from '../weather/weather-kept.ts';
 
 const hourMs = 3_600_000;
@@ -50,7 +52,9 @@ interface DayReport {
  */
 export async function simulateDay({ seed, factor, say = () => undefined }: DayOptions): Promise<DayReport> {
   const folder = mkdtempSync(join(tmpdir(), 'almanac-day-'));
-  const disk = smallDisk(join(folder, 'data'));
+  const data = join(folder, 'data');
+  // Without the permission to mount a disk, the directory is on the existing disk, which is never filled.
+  const disk = SmallDisk.mount(data, 64);
   const clock = simulationClock(join(folder, 'clock.json'));
   const startMs = clock.now();
   // Make labelers keep all labels, so that a label can be uncounted only if it was missed and lies within a gap.
@@ -66,20 +70,20 @@ export async function simulateDay({ seed, factor, say = () => undefined }: DayOp
   });
   const { jetstream, plc, relays, seeds } = await sim.start();
   const end = micros(Math.floor(startMs) * 1000);
-  const store = `sqlite:${join(disk.path, 'labels')}`;
+  const store = `sqlite:${join(data, 'labels')}`;
   const writer = await openStoreWriter(store, { at: micros(end - epochAge), durable: false });
   await claimOrigin(writer, 'simulated');
   await writeLabelHistory({ store: writer, labelers: sim.labelers, end });
   await writer.close();
   await writeWeatherHistory({
-    data: disk.path,
+    data,
     endpoint: jetstream,
     sim,
     endUs: Math.floor(end / 1e6) * 1e6,
     missed: false,
   });
 
-  const observatory = await startServer(['up', '--data', disk.path, '--port', '0', '--account-port', '0'], {
+  const observatory = await startServer(['up', '--data', data, '--port', '0', '--account-port', '0'], {
     ...clock.env,
     ALMANAC_JETSTREAM: jetstream,
     ALMANAC_ALLOW_LOOPBACK: 'true',
@@ -110,13 +114,6 @@ export async function simulateDay({ seed, factor, say = () => undefined }: DayOp
     if (answer?.status === 200) wrong.push(...faultsOf(answer.body).map((why) => `hour ${hour().toFixed(1)}: ${why}`));
     else if (answer !== null && answer.status !== 503) wrong.push(`${path} responded with ${answer.status}`);
   }
-  async function until(what: string, holds: () => boolean | Promise<boolean>, realMs = 60_000): Promise<void> {
-    const deadline = Date.now() + realMs;
-    while (!(await holds())) {
-      if (Date.now() > deadline) throw new Error(`hour ${hour().toFixed(1)}: the condition was not met: ${what}`);
-      await wait(50);
-    }
-  }
   /** Runs until the given hour of the day, checking the facts throughout. */
   async function liveTo(at: number): Promise<void> {
     do {
@@ -133,7 +130,10 @@ export async function simulateDay({ seed, factor, say = () => undefined }: DayOp
     const pid = partsOf(observatory).get(part);
     if (pid === undefined) throw new Error(`${part} is not running`);
     process.kill(pid, 'SIGKILL');
-    await until(`${part} is restarted`, () => (partsOf(observatory).get(part) ?? pid) !== pid);
+    await until(
+      () => `hour ${hour().toFixed(1)}: ${part} is restarted`,
+      () => (partsOf(observatory).get(part) ?? pid) !== pid,
+    );
     restarts.push(part);
   }
   const faults: string[] = [];
@@ -141,11 +141,11 @@ export async function simulateDay({ seed, factor, say = () => undefined }: DayOp
     ...[...partsOf(observatory).keys()].map(
       (part, i) => [1.5 + i * 1.5, `${part} is killed`, () => kill(part)] as const,
     ),
-    ...(disk.fill === null
+    ...(disk === null
       ? []
       : ([
-          [8, 'the disk is full', disk.fill],
-          [10, 'the disk has space again', disk.free],
+          [8, 'the disk is full', () => disk.leave(0)],
+          [10, 'the disk has space again', () => disk.free()],
         ] as const)),
     [12, 'the upstream is unreachable', () => upstream(false)],
     [16, 'the upstream is reachable again', () => upstream(true)],
@@ -193,12 +193,12 @@ export async function simulateDay({ seed, factor, say = () => undefined }: DayOp
   } finally {
     await observatory.stop();
     await sim.stop();
-    disk.remove();
+    disk?.unmount();
     rmSync(folder, { recursive: true, force: true });
   }
 
   function compareMinutes(): DayReport['minutes'] {
-    const kept = readStore(disk.path, jetstream);
+    const kept = readStore(data, jetstream);
     const from = Math.ceil(end / windowUs) * windowUs;
     const count = Math.floor((kept.toUs - from) / windowUs);
     const watched = coverage(kept.observed, from, windowUs, count);
@@ -209,42 +209,12 @@ export async function simulateDay({ seed, factor, say = () => undefined }: DayOp
   }
 }
 
-async function countLabels(url: string): Promise<number> {
-  const store = await openStoreReader(url);
-  try {
+function countLabels(url: string): Promise<number> {
+  return reading(url, async (store) => {
     const { floor: start, end } = await store.frontier();
     const counts = await store.countsByLabeler({ start, end });
     return counts.reduce((sum, { applied, removed }) => sum + applied + removed, 0);
-  } finally {
-    await store.close();
-  }
-}
-
-/**
- * Mounts a small disk if this user has permission. Otherwise returns a directory on the existing disk, which is never
- * filled.
- */
-function smallDisk(path: string) {
-  mkdirSync(path);
-  const filler = join(path, 'filler');
-  try {
-    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=64m', 'almanac-day', path], { stdio: 'ignore' });
-  } catch {
-    return { path, fill: null, free: () => undefined, remove: () => undefined };
-  }
-  return {
-    path,
-    fill: (): void => {
-      const chunk = Buffer.alloc(65_536, 1);
-      try {
-        for (;;) writeFileSync(filler, chunk, { flag: 'a' });
-      } catch {
-        // Ignore the error: this write is meant to fail once the disk is full.
-      }
-    },
-    free: (): void => rmSync(filler),
-    remove: (): void => void execFileSync('umount', [path]),
-  };
+  });
 }
 
 /** The body of a 200 response of the facts API. */

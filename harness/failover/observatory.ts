@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { SimAddresses } from '../../sim/index.ts';
 import { storeProcesses } from '../../src/store/open.ts';
 import type { StoreProcesses } from '../../src/store/standby/standby.ts';
+import { labelsArgs } from '../kills/six-labelers.ts';
 import { startProgram } from '../process/program.ts';
 import { until } from '../process/until.ts';
 import type { Cluster } from './cluster.ts';
@@ -50,10 +51,8 @@ export async function startObservatory(cluster: Cluster, sim: SimAddresses, fold
   for (const [at, directory] of artifacts.entries()) {
     const link = await createLink(addresses);
     const args = [
-      ...['labels', '--standby', '--store', url('almanac_writer', link.hosts), '--artifacts', directory],
-      ...['--state', join(folder, `state-${at}`), '--plc', sim.plc ?? '', '--jetstream', sim.jetstream],
-      ...['--seeds', sim.seeds ?? '', '--relay', sim.plc ?? '', '--allow-loopback'],
-      ...['--publish-seconds', '1', '--min-free-megabytes', '0'],
+      ...['labels', '--standby', ...labelsArgs(sim, url('almanac_writer', link.hosts), directory)],
+      ...['--state', join(folder, `state-${at}`)],
     ];
     instruments.push(keepProcess(`instrument ${at + 1}`, link, args, env));
     // Wait here so that the first instrument becomes the writer.

@@ -1,10 +1,11 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { createSim, type Sim } from '../../sim/index.ts';
-import { openStoreReader } from '../../src/store/open.ts';
+import type { Sim } from '../../sim/index.ts';
 import type { StoredGap } from '../../src/store/port.ts';
 import { micros } from '../../src/store/time.ts';
 import { StoreComparison } from '../kills/compare-store.ts';
+import { sixLabelers } from '../kills/six-labelers.ts';
 import { until } from '../process/until.ts';
+import { reading } from '../store/scan.ts';
 import { type Cluster, startCluster } from './cluster.ts';
 import { type Fault, inject } from './faults.ts';
 import type { Machine } from './machine.ts';
@@ -52,15 +53,7 @@ interface Running {
 /** Makes one part of the observatory fail in each round. Returns the problems. */
 export async function runRounds(options: RoundsOptions): Promise<readonly string[]> {
   const { faults, seed, rate, folder, print } = options;
-  const sim = createSim({
-    ...{ seed, labelers: 6, labelRate: 6 * rate, rate: 1, historyHours: 0 },
-    shapeLabeler: ({ index }) => ({
-      ...{ software: 'skyware', rate },
-      ...{ oddShare: 0.04, oddKinds: ['undated', 'future', 'foreign', 'late'] },
-      // Make one labeler readable only through pages.
-      ailment: index === 5 ? 'no_stream' : 'none',
-    }),
-  });
+  const sim = sixLabelers(seed, rate);
   const addresses = await sim.start();
   const cluster = await startCluster(folder);
   let observatory: Observatory | null = null;
@@ -199,25 +192,19 @@ async function rowsStored({ store }: Observatory, before: number, begun: number)
   }
 }
 
-async function rowsIn(url: string): Promise<number> {
-  const reader = await openStoreReader(url);
-  try {
-    const { startedAt } = await reader.epoch();
-    const counts = await reader.countsByLabeler({ start: startedAt, end: micros(Date.now() * 1000 + 1e9) });
+function rowsIn(url: string): Promise<number> {
+  return reading(url, async (store) => {
+    const { startedAt } = await store.epoch();
+    const counts = await store.countsByLabeler({ start: startedAt, end: micros(Date.now() * 1000 + 1e9) });
     return counts.reduce((sum, { applied, removed }) => sum + applied + removed, 0);
-  } finally {
-    await reader.close();
-  }
+  });
 }
 
-async function gapsOf(url: string): Promise<StoredGap[]> {
-  const store = await openStoreReader(url);
-  try {
+function gapsOf(url: string): Promise<StoredGap[]> {
+  return reading(url, async (store) => {
     const { startedAt } = await store.epoch();
-    return await store.gaps({ start: startedAt, end: micros(Date.now() * 1000) });
-  } finally {
-    await store.close();
-  }
+    return store.gaps({ start: startedAt, end: micros(Date.now() * 1000) });
+  });
 }
 
 const data = '/var/lib/postgresql/patroni/almanac';

@@ -42,6 +42,9 @@ const isOperators = (error: unknown): boolean =>
 /** Classes of system calls that change a file. Every failure of such a call must be reported. */
 const changes: readonly CallClass[] = ['create', 'write', 'sync', 'truncate', 'rename', 'mkdir', 'link'];
 
+/** Errors that an operation of an operator documents, and the failures that it reports. */
+const operators = { isDocumented: isOperators, reports: changes } as const;
+
 const made = (folder: string): Promise<void> => Promise.resolve(void mkdirSync(folder, { recursive: true }));
 const textOf = (path: string): string | null => (existsSync(path) ? readFileSync(path, 'utf8') : null);
 
@@ -55,8 +58,7 @@ const publish: Operation = {
   run: (folder) => writeHeld(folder, artifactNames.labels, { generation: 'new', filler: 'x'.repeat(100_000) }),
   state: (folder) =>
     Promise.resolve({ artifact: textOf(join(folder, artifactNames.labels)), files: readdirSync(folder) }),
-  isDocumented: isOperators,
-  reports: changes,
+  ...operators,
 };
 
 /** Sets the hold. */
@@ -65,8 +67,7 @@ const hold: Operation = {
   prepare: publish.prepare,
   run: (folder) => setHold(folder, artifactNames.labels, { reason: 'a test', since: '2026-11-20T12:00:00Z' }),
   state: held,
-  isDocumented: isOperators,
-  reports: changes,
+  ...operators,
   // Accept a hold that the artifact does not show: the instrument adds the hold to the next artifact.
   between: (state) => (isHeld(state) ? null : 'the artifact is held, but no hold is set'),
 };
@@ -80,8 +81,7 @@ const release: Operation = {
   },
   run: async (folder) => void (await releaseHold(folder, artifactNames.labels)),
   state: held,
-  isDocumented: isOperators,
-  reports: changes,
+  ...operators,
   between: (state) => (isHeld(state) ? 'the hold is set, but the artifact is not held' : null),
 };
 
@@ -110,8 +110,7 @@ const deny: Operation = {
     await changeDenyFile(folder, (list) => list.with({ ...entry, target: { kind: 'domain', domain: 'a.example' } }));
   },
   state: async (folder) => ({ list: formatDenyList(await requireDenyList(folder)), files: readdirSync(folder) }),
-  isDocumented: isOperators,
-  reports: changes,
+  ...operators,
 };
 
 /** Creates the random secret that protects cursors. */
@@ -124,8 +123,7 @@ const secret: Operation = {
     if (isThere) readSecrets(join(folder, 'secret'));
     return Promise.resolve({ files: readdirSync(folder) });
   },
-  isDocumented: isOperators,
-  reports: changes,
+  ...operators,
 };
 
 const host = 'wss://host.example/subscribe';

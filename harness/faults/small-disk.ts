@@ -1,10 +1,9 @@
 import { execFileSync } from 'node:child_process';
-import { closeSync, mkdirSync, openSync, rmSync, statfsSync, writeSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync, readdirSync, rmSync, statfsSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
+import { systemCode } from '../../src/ops/errors.ts';
 import type { Failure, Injection, Met } from './shim.ts';
 
-/** Size of the file system in bytes. It is sufficient for every operation in the tests. */
-const diskBytes = 32 * 1024 * 1024;
 /** Allocation unit of tmpfs, in bytes. */
 const blockBytes = 4096;
 
@@ -21,12 +20,12 @@ export class SmallDisk {
 
   /**
    * Mounts a small file system at a new directory. Prints a message and returns null if this user is not permitted to
-   * mount a file system.
+   * mount a file system. The default size is sufficient for every operation in the tests.
    */
-  static mount(path: string): SmallDisk | null {
+  static mount(path: string, megabytes = 32): SmallDisk | null {
     mkdirSync(path, { recursive: true });
     try {
-      execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${diskBytes},mode=0700`, 'almanac', path], { stdio: 'pipe' });
+      execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${megabytes}m,mode=0700`, 'almanac', path], { stdio: 'pipe' });
       return new SmallDisk(path);
     } catch (error) {
       process.stderr.write(`SKIPPED: this user cannot mount a file system: ${String(error).split('\n')[0] ?? ''}\n`);
@@ -34,14 +33,24 @@ export class SmallDisk {
     }
   }
 
-  /** Fills the disk, leaving the given number of blocks free. */
+  /** Fills the disk, leaving the given number of blocks free. Another process may fill the disk first. */
   leave(blocks: number): void {
-    fill(join(this.path, 'filler'), freeBytes(this.path) - blocks * blockBytes);
+    const bytes = blocks === 0 ? Number.POSITIVE_INFINITY : freeBytes(this.path) - blocks * blockBytes;
+    try {
+      fill(join(this.path, 'filler'), bytes);
+    } catch (error) {
+      if (systemCode(error) !== 'ENOSPC') throw error;
+    }
   }
 
   /** Frees the space again. */
   free(): void {
     rmSync(join(this.path, 'filler'), { force: true });
+  }
+
+  /** Removes all files. */
+  empty(): void {
+    for (const name of readdirSync(this.path)) rmSync(join(this.path, name), { recursive: true });
   }
 
   /** Returns an injection that leaves `nth - 1` free blocks while armed. */
@@ -71,7 +80,7 @@ export class SmallDisk {
   }
 
   unmount(): void {
-    execFileSync('umount', [this.path]);
+    execFileSync('umount', ['--lazy', this.path]);
     rmSync(this.path, { recursive: true });
   }
 

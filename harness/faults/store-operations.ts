@@ -12,26 +12,16 @@ import { restoreStore } from '../../src/store/sqlite/repair/restore.ts';
 import { filterBlocks, subjectsSql } from '../../src/store/sqlite/schema/subject-filter.ts';
 import { openSqliteWriter, type SqliteWriterOptions } from '../../src/store/sqlite/write/writer.ts';
 import { day, hour, micros } from '../../src/store/time.ts';
-import { labelers, labelNumber, noon, observationOf } from '../conformance/labels.ts';
+import { labelers, noon, numberedBatch } from '../conformance/labels.ts';
 import { toStateSchema1, writeEarlierStore } from '../store/earlier-store.ts';
 import type { Operation } from './file-operations.ts';
 import { generationId, readAll, type StoreState, storeState } from './store-state.ts';
 
 const [mod = ''] = labelers;
-const isDocumented = (error: unknown): boolean => error instanceof StoreError;
-
-/**
- * Returns the n-th batch, accepted at `at`: some rows, a number of refused labels, and the read position after these
- * rows.
- */
-function batch(n: number, at: number, rows = 12): Batch {
-  return {
-    at: micros(at),
-    observations: Array.from({ length: rows }, (_, i) => observationOf(labelNumber(1_000 * n + i))),
-    refusals: [{ source: mod, reason: 'late', count: n + 1 }],
-    positions: [{ source: mod, endpoint: 'wss://e.example', value: String(n) }],
-  };
-}
+/** The store documents its own errors, and may handle every failure of a call. */
+const onStore = { isDocumented: (error: unknown): boolean => error instanceof StoreError, reports: [] } as const;
+/** An operation whose state is that of the whole store. */
+const wholeStore = { ...onStore, state: (folder: string) => storeState(folder, noon) } as const;
 
 async function withWriter<T>(
   folder: string,
@@ -50,7 +40,7 @@ async function withWriter<T>(
 /** Creates a store with rows on several days, all of them open. */
 async function fill(folder: string, days: readonly number[], rows = 12): Promise<void> {
   await withWriter(folder, noon, async (writer) => {
-    for (const [n, d] of days.entries()) await writer.append(batch(n, noon + d * day, rows));
+    for (const [n, d] of days.entries()) await writer.append(numberedBatch(n, noon + d * day, rows));
   });
 }
 
@@ -68,7 +58,7 @@ const commit: Operation = {
       const done = position === undefined ? 0 : Number(position.value) + 1;
       for (const [n, at] of commitAt.entries()) {
         // Retry a retryable failure, as the instrument does.
-        if (n >= done) await againOnce(() => writer.append(batch(n, noon + at)), onReport);
+        if (n >= done) await againOnce(() => writer.append(numberedBatch(n, noon + at)), onReport);
         onStep();
       }
       await writer.recordGap(gap);
@@ -79,8 +69,7 @@ const commit: Operation = {
     }),
   // Ignore the file names: the file of a day can exist before the first row of the day is stored.
   state: async (folder) => ({ ...(await storeState(folder, noon)), files: [] }),
-  isDocumented,
-  reports: [],
+  ...onStore,
 };
 
 /** Retries once after a retryable error. */
@@ -120,9 +109,7 @@ const seal: Operation = {
   name: 'seal',
   prepare: (folder) => fill(folder, [0, 4], 80),
   run: (folder, _, onReport) => maintain(folder, micros(noon + 4 * day), onReport),
-  state: (folder) => storeState(folder, noon),
-  isDocumented,
-  reports: [],
+  ...wholeStore,
 };
 
 /** Removes the oldest day from the window. */
@@ -133,9 +120,7 @@ const expire: Operation = {
     await withWriter(folder, noon, (writer) => writer.recordGap(gap));
   },
   run: (folder, _, onReport) => maintain(folder, micros(noon + 2 * day), onReport, { windowDays: 0 }),
-  state: (folder) => storeState(folder, noon),
-  isDocumented,
-  reports: [],
+  ...wholeStore,
 };
 
 /**
@@ -161,9 +146,7 @@ const migrate: Operation = {
     onStep();
     await maintain(folder, at, onReport);
   },
-  state: (folder) => storeState(folder, noon),
-  isDocumented,
-  reports: [],
+  ...wholeStore,
 };
 
 /** Replaces the blocks of the subject filter with blocks in the format of version 3. */
@@ -204,8 +187,7 @@ const purge: Operation = {
     }));
     return { ...state, bounds, progress };
   },
-  isDocumented,
-  reports: [],
+  ...onStore,
   between: (state, first, last) => {
     const [rows, before, after] = [state, first, last].map((of) => texts((of as StoreState).rows));
     if ([...(after ?? [])].some((row) => !rows?.has(row))) return 'a row of another labeler is missing';
@@ -226,8 +208,7 @@ const newEpoch: Operation = {
     const moved = readdirSync(folder).find((name) => name.startsWith('set-aside-') && !name.endsWith('.unfinished'));
     return stateIfAny(moved === undefined ? folder : join(folder, moved));
   },
-  isDocumented,
-  reports: [],
+  ...onStore,
   between: refusedUntilRepeated,
 };
 
@@ -246,8 +227,7 @@ const restore: Operation = {
     });
   },
   state: (folder) => stateIfAny(join(folder, 'store')),
-  isDocumented,
-  reports: [],
+  ...onStore,
   between: refusedUntilRepeated,
 };
 
@@ -283,8 +263,7 @@ const repair: Operation = {
     }
   },
   state: (folder) => storeState(folder, noon).catch((error: unknown) => error),
-  isDocumented,
-  reports: [],
+  ...onStore,
 };
 
 /**
@@ -319,8 +298,7 @@ const read: Operation = {
     if (answer !== undefined && JSON.stringify(answer) !== JSON.stringify(expected)) return { answer };
     return now;
   },
-  isDocumented,
-  reports: [],
+  ...onStore,
 };
 
 /** All operations on the observation store. */

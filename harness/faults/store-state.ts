@@ -4,9 +4,9 @@ import type { Micros } from '../../src/contract/timestamp.ts';
 import type { Observation, StoreReader, StoreWriter } from '../../src/store/port.ts';
 import { openSqliteReader } from '../../src/store/sqlite/read/reader.ts';
 import { openSqliteWriter } from '../../src/store/sqlite/write/writer.ts';
-import { day, type Interval, micros } from '../../src/store/time.ts';
+import { day, micros } from '../../src/store/time.ts';
 import { noon, subjects } from '../conformance/labels.ts';
-import { scanAccount } from '../store/scan.ts';
+import { everyRow } from '../store/scan.ts';
 
 /** Results of all queries. Two stores with equal content have equal results. */
 interface Answers {
@@ -39,21 +39,11 @@ export async function storeState(folder: string, at: Micros): Promise<StoreState
   }
 }
 
-/** Returns every row about the test accounts, in order of acceptance. */
-export async function rowsOf(reader: StoreReader, interval: Interval): Promise<Observation[]> {
-  const rows: Observation[] = [];
-  for (const account of subjects) {
-    const scan = scanAccount(reader, { account, ...interval, order: 'oldest' }, 1e6);
-    for await (const chunk of scan) rows.push(...chunk);
-  }
-  return rows.sort((a, b) => a.observedAt - b.observedAt);
-}
-
 /** Returns the results of all queries. */
 export async function readAll(reader: StoreReader): Promise<Answers> {
   const frontier = await reader.frontier();
   const interval = { start: frontier.floor, end };
-  const rows = await rowsOf(reader, interval);
+  const rows = await everyRow(reader, interval);
   const problems: string[] = [];
   for await (const report of reader.verify()) problems.push(...report.problems);
   return {

@@ -1,4 +1,5 @@
-import { alteredRelay, type Case, replaceJetstream, restartInstruments, seconds } from './case.ts';
+import type { AlteredRelay } from './altered-relay.ts';
+import { alteredRelay, type Case, inOrder, repeated, replaced, restarted, scripted } from './case.ts';
 import type { Scene } from './scene.ts';
 
 const equal = 'equal';
@@ -9,263 +10,205 @@ const incomplete = { ...altered, leavesOut: true } as const;
 /** Number of accounts that a case changes. */
 const some = 10;
 
+/** Returns an action on the relay. */
+function relayed(act: (relay: AlteredRelay) => unknown): (scene: Scene) => unknown {
+  return (scene) => act(alteredRelay(scene));
+}
+
+/** Returns an action on the relay for each of its most active accounts. */
+function forEach(count: number, act: (relay: AlteredRelay, did: string, at: number) => unknown) {
+  return relayed(async (relay) => {
+    for (const [at, did] of (await relay.accounts(count)).entries()) await act(relay, did, at);
+  });
+}
+
 /** Gives some accounts a status, and makes them active again after some seconds. */
-async function inactive(scene: Scene, status: string, withhold: boolean): Promise<void> {
-  const relay = alteredRelay(scene);
-  await seconds(3);
-  const accounts = await relay.accounts(some);
-  for (const did of accounts) {
+function inactive(status: string, withhold: boolean): (scene: Scene) => Promise<void> {
+  const begin = forEach(some, (relay, did) => {
     if (withhold) relay.withheld.add(did);
     relay.account(did, status);
-  }
-  await seconds(5);
-  for (const did of accounts) {
+  });
+  const end = forEach(some, (relay, did) => {
     relay.account(did, null);
     relay.withheld.delete(did);
-  }
-  await seconds(6);
+  });
+  return inOrder(3, begin, 5, end, 6);
 }
 
 const accounts: readonly Case[] = [
-  ...['takendown', 'deactivated', 'suspended', 'desynchronized', 'something new'].map((status) => ({
-    ...{ name: `accounts ${status}, with commits`, expected: equal, options: altered },
-    act: (scene: Scene) => inactive(scene, status, false),
-  })),
-  {
-    ...{ name: 'accounts deleted, with commits, and active again', expected: equal, options: altered },
-    act: (scene) => inactive(scene, 'deleted', false),
-  },
-  {
-    ...{
-      name: 'accounts deactivated, whose commits the relay withholds',
-      expected: 'Jetstream resynchronises',
-      options: incomplete,
-    },
-    act: (scene) => inactive(scene, 'deactivated', true),
-  },
-  {
-    ...{
-      name: 'accounts deleted and compacted during a replay',
-      expected: 'their creates are gone',
-      options: deletion(),
-    },
-    act: async (scene) => {
-      const relay = alteredRelay(scene);
-      await seconds(4);
-      for (const did of await relay.accounts(some)) {
-        relay.withheld.add(did);
-        relay.account(did, 'deleted');
-      }
-      await restartInstruments(scene, 'stop', 6);
-      await seconds(6);
-    },
-  },
-  {
-    ...{ name: 'handles changed', expected: equal, options: altered },
-    act: async (scene) => {
-      const relay = alteredRelay(scene);
-      await seconds(3);
-      for (const [n, did] of (await relay.accounts(50)).entries()) relay.identity(did, `new-${n}.example.com`);
-      await seconds(6);
-    },
-  },
-  {
-    ...{ name: 'handles that are not valid', expected: equal, options: altered },
-    act: async (scene) => {
-      const relay = alteredRelay(scene);
-      await seconds(3);
-      for (const did of await relay.accounts(20)) relay.identity(did, '\u0000 not a handle');
-      await seconds(6);
-    },
-  },
+  ...['takendown', 'deactivated', 'suspended', 'desynchronized', 'something new'].map((status) =>
+    scripted(`accounts ${status}, with commits`, equal, altered, inactive(status, false)),
+  ),
+  scripted('accounts deleted, with commits, and active again', equal, altered, inactive('deleted', false)),
+  scripted(
+    'accounts deactivated, whose commits the relay withholds',
+    'Jetstream resynchronises',
+    incomplete,
+    inactive('deactivated', true),
+  ),
+  scripted(
+    'accounts deleted and compacted during a replay',
+    'their creates are gone',
+    { ...incomplete, jetstreamArgs: ['--compaction-interval', '2s'] },
+    4,
+    forEach(some, (relay, did) => {
+      relay.withheld.add(did);
+      relay.account(did, 'deleted');
+    }),
+    restarted('stop', 6),
+    6,
+  ),
+  scripted(
+    'handles changed',
+    equal,
+    altered,
+    3,
+    forEach(50, (relay, did, n) => relay.identity(did, `new-${n}.example.com`)),
+    6,
+  ),
+  scripted(
+    'handles that are not valid',
+    equal,
+    altered,
+    3,
+    forEach(20, (relay, did) => relay.identity(did, '\u0000 not a handle')),
+    6,
+  ),
 ];
 
-function deletion() {
-  return { ...incomplete, jetstreamArgs: ['--compaction-interval', '2s'] };
-}
-
-const syncs: readonly Case[] = [
-  {
-    ...{ name: 'repositories announced by `sync`, unchanged', expected: equal, options: incomplete },
-    act: async (scene) => {
-      const relay = alteredRelay(scene);
-      await seconds(3);
-      for (const did of await relay.accounts(20)) await relay.sync(did);
-      await seconds(6);
-    },
-  },
-  {
-    ...{
-      name: 'commits lost before Jetstream: repositories resynchronised',
-      expected: 'rows of a `sync`, not counted',
-      options: incomplete,
-    },
-    act: (scene) => broken(scene, () => seconds(8)),
-  },
-  {
-    ...{
-      name: 'repositories resynchronised, Almanac killed meanwhile',
-      expected: 'rows of a `sync`, not counted',
-      options: incomplete,
-    },
-    act: (scene) =>
-      broken(scene, async () => {
-        await restartInstruments(scene, 'kill', 1);
-        await seconds(8);
-      }),
-  },
-  {
-    ...{ name: 'lost commits, then a `sync`', expected: 'rows of a `sync`, not counted', options: incomplete },
-    act: (scene) =>
-      broken(scene, async () => {
-        const relay = alteredRelay(scene);
-        for (const did of await relay.accounts(some)) await relay.sync(did);
-        await seconds(8);
-      }),
-  },
-];
+const resync = 'rows of a `sync`, not counted';
 
 /** Withholds the commits of the most active accounts for some seconds. */
-async function broken(scene: Scene, then: () => Promise<void>): Promise<void> {
-  const relay = alteredRelay(scene);
-  await seconds(3);
-  const accounts = await relay.accounts(some);
-  for (const did of accounts) relay.withheld.add(did);
-  await seconds(2);
-  relay.withheld.clear();
-  await then();
+const broken = inOrder(
+  3,
+  forEach(some, (relay, did) => relay.withheld.add(did)),
+  2,
+  relayed(({ withheld }) => withheld.clear()),
+);
+
+function syncs(count: number): (scene: Scene) => unknown {
+  return forEach(count, (relay, did) => relay.sync(did));
 }
 
-const relays: readonly Case[] = [
-  {
-    ...{ name: 'relay suspended', expected: equal, options: { rate: 50 } },
-    act: async ({ network }) => {
-      await seconds(4);
-      await network.signal('SIGSTOP');
-      await seconds(8);
-      await network.signal('SIGCONT');
-      await seconds(5);
-    },
-  },
-  {
-    // On a busy machine, Jetstream's requests to the directory time out, and it leaves out what it cannot verify.
-    ...{ name: 'relay stops for 20 s, then sends everything at once', expected: equal, options: altered },
-    act: async (scene) => {
-      const relay = alteredRelay(scene);
-      await seconds(4);
-      relay.isStopped = true;
-      await seconds(20);
-      relay.isStopped = false;
-      relay.pump();
-      await seconds(5);
-    },
-  },
-  {
-    ...{ name: 'relay ends its connections', expected: equal, options: altered },
-    act: async (scene) => {
-      for (let round = 0; round < 3; round += 1) {
-        await seconds(3);
-        alteredRelay(scene).disconnect();
-      }
-      await seconds(8);
-    },
-  },
-  {
-    ...{ name: 'relay goes back 200 frames', expected: 'Jetstream sends some events twice', options: altered },
-    act: async (scene) => {
-      await seconds(6);
-      alteredRelay(scene).repeat(200);
-      await seconds(6);
-    },
-  },
-  {
-    ...{ name: 'relay skips 50 of its numbers', expected: 'Jetstream resynchronises', options: incomplete },
-    act: async (scene) => {
-      await seconds(4);
-      alteredRelay(scene).skip(50);
-      await seconds(8);
-    },
-  },
-  {
-    ...{ name: "relay's numbers jump ahead by a million", expected: equal, options: altered },
-    act: async (scene) => {
-      await seconds(4);
-      alteredRelay(scene).renumber(1_000_000);
-      await seconds(6);
-    },
-  },
-  {
-    ...{ name: 'relay numbers its frames again from a lower number', expected: equal, options: altered },
-    act: async (scene) => {
-      await seconds(6);
-      alteredRelay(scene).renumber(-100);
-      await seconds(6);
-    },
-  },
-  {
-    ...{ name: 'relay goes back and Jetstream is killed', expected: 'equal, or unobserved', options: altered },
-    act: async (scene) => {
-      await seconds(6);
-      alteredRelay(scene).repeat(200);
-      await replaceJetstream(scene, 'SIGKILL');
-      await seconds(10);
-    },
-  },
-  {
-    ...{ name: 'relay sends bytes that are not frames, 1 in 10', expected: equal, options: altered },
-    act: (scene) => garbage(scene, [Buffer.from('not a frame'), Buffer.of(), Buffer.of(0xa2, 0x61, 0x74)]),
-  },
-  {
-    ...{ name: 'relay sends frames of an unknown kind, 1 in 10', expected: equal, options: altered },
-    act: (scene) => garbage(scene, [Buffer.from('a261746823737472616e6765626f7001a0', 'hex')]),
-  },
-  {
-    ...{ name: 'relay sends a frame of 8 MB', expected: equal, options: altered },
-    act: async (scene) => {
-      await seconds(4);
-      alteredRelay(scene).garbage(Buffer.alloc(8_000_000));
-      await seconds(8);
-    },
-  },
+const resyncs: readonly Case[] = [
+  scripted('repositories announced by `sync`, unchanged', equal, incomplete, 3, syncs(20), 6),
+  scripted('commits lost before Jetstream: repositories resynchronised', resync, incomplete, broken, 8),
+  scripted(
+    'repositories resynchronised, Almanac killed meanwhile',
+    resync,
+    incomplete,
+    ...[broken, restarted('kill', 1), 8],
+  ),
+  scripted('lost commits, then a `sync`', resync, incomplete, broken, syncs(some), 8),
 ];
 
-/** Sends bytes to Jetstream five times a second. */
-async function garbage(scene: Scene, kinds: readonly Uint8Array[]): Promise<void> {
-  const relay = alteredRelay(scene);
-  await seconds(2);
-  for (let n = 0; n < 30; n += 1) {
-    relay.garbage(kinds[n % kinds.length] ?? Buffer.of());
-    await seconds(0.2);
-  }
-  await seconds(4);
+const relays: readonly Case[] = [
+  scripted(
+    'relay suspended',
+    equal,
+    { rate: 50 },
+    4,
+    ({ network }) => network.signal('SIGSTOP'),
+    8,
+    ({ network }) => network.signal('SIGCONT'),
+    5,
+  ),
+  // On a busy machine, Jetstream's requests to the directory time out, and it leaves out what it cannot verify.
+  scripted(
+    'relay stops for 20 s, then sends everything at once',
+    equal,
+    altered,
+    4,
+    relayed((relay) => {
+      relay.isStopped = true;
+    }),
+    20,
+    relayed((relay) => {
+      relay.isStopped = false;
+      relay.pump();
+    }),
+    5,
+  ),
+  scripted(
+    'relay ends its connections',
+    equal,
+    altered,
+    repeated(
+      3,
+      3,
+      relayed((relay) => relay.disconnect()),
+    ),
+    8,
+  ),
+  scripted('relay goes back 200 frames', 'Jetstream sends some events twice', altered, 6, goesBack, 6),
+  scripted('relay skips 50 of its numbers', 'Jetstream resynchronises', incomplete, 4, skips, 8),
+  scripted("relay's numbers jump ahead by a million", equal, altered, 4, renumbered(1_000_000), 6),
+  scripted('relay numbers its frames again from a lower number', equal, altered, 6, renumbered(-100), 6),
+  scripted(
+    'relay goes back and Jetstream is killed',
+    'equal, or unobserved',
+    altered,
+    ...[6, goesBack, replaced('SIGKILL'), 10],
+  ),
+  scripted(
+    'relay sends bytes that are not frames, 1 in 10',
+    equal,
+    altered,
+    garbage([Buffer.from('not a frame'), Buffer.of(), Buffer.of(0xa2, 0x61, 0x74)]),
+  ),
+  scripted(
+    'relay sends frames of an unknown kind, 1 in 10',
+    equal,
+    altered,
+    garbage([Buffer.from('a261746823737472616e6765626f7001a0', 'hex')]),
+  ),
+  scripted(
+    'relay sends a frame of 8 MB',
+    equal,
+    altered,
+    4,
+    relayed((relay) => relay.garbage(Buffer.alloc(8_000_000))),
+    8,
+  ),
+];
+
+function goesBack(scene: Scene): void {
+  alteredRelay(scene).repeat(200);
 }
 
-/** Adversarial traffic, of which Jetstream leaves out what it rejects. */
-const adversaries: readonly Case[] = [1, 5, 50].map((adversity) => ({
-  ...{ name: `adversarial traffic, ${adversity}/s`, expected: 'equal to Jetstream, which leaves out some' },
-  ...{ options: { rate: 50, adversity, leavesOut: true }, act: () => seconds(15) },
-}));
+function skips(scene: Scene): void {
+  alteredRelay(scene).skip(50);
+}
 
-const attacked: readonly Case[] = [
-  {
-    ...{ name: 'adversarial traffic, Almanac killed', expected: 'equal to Jetstream, which leaves out some' },
-    options: { rate: 50, adversity: 10, leavesOut: true },
-    act: async (scene) => {
-      await seconds(6);
-      await restartInstruments(scene, 'kill', 3);
-      await seconds(6);
-    },
-  },
-  {
-    ...{ name: 'adversarial traffic, Jetstream killed', expected: 'equal to Jetstream, or unobserved' },
-    options: { rate: 50, adversity: 10, leavesOut: true },
-    act: async (scene) => {
-      await seconds(6);
-      await replaceJetstream(scene, 'SIGKILL');
-      await seconds(10);
-    },
-  },
+function renumbered(step: number): (scene: Scene) => unknown {
+  return relayed((relay) => relay.renumber(step));
+}
+
+/** Sends bytes to Jetstream five times a second. */
+function garbage(kinds: readonly Uint8Array[]): (scene: Scene) => Promise<void> {
+  const sent = Array.from({ length: 30 }, (_, n) => [
+    relayed((relay) => relay.garbage(kinds[n % kinds.length] ?? Buffer.of())),
+    0.2,
+  ]);
+  return inOrder(2, ...sent.flat(), 4);
+}
+
+const leftOut = 'equal to Jetstream, which leaves out some';
+const attack = { rate: 50, adversity: 10, leavesOut: true };
+
+/** Adversarial traffic, of which Jetstream leaves out what it rejects. */
+const adversaries: readonly Case[] = [
+  ...[1, 5, 50].map((adversity) =>
+    scripted(`adversarial traffic, ${adversity}/s`, leftOut, { rate: 50, adversity, leavesOut: true }, 15),
+  ),
+  scripted('adversarial traffic, Almanac killed', leftOut, attack, 6, restarted('kill', 3), 6),
+  scripted(
+    'adversarial traffic, Jetstream killed',
+    'equal to Jetstream, or unobserved',
+    attack,
+    ...[6, replaced('SIGKILL'), 10],
+  ),
 ];
 
 /** Cases in which the relay, its accounts or its repositories change. */
-export const relayCases: readonly Case[] = [...accounts, ...syncs, ...relays, ...adversaries, ...attacked];
+export const relayCases: readonly Case[] = [...accounts, ...resyncs, ...relays, ...adversaries];

@@ -4,7 +4,7 @@ import type { RelayEvent } from './firehose-witness.ts';
 import type { Sent } from './stream-witness.ts';
 
 /** Short names of the collections that the network uses, by NSID. Every other collection is untracked. */
-const shortNames: Readonly<Record<string, string>> = {
+export const shortNames: Readonly<Record<string, string>> = {
   'app.bsky.feed.post': 'post',
   'app.bsky.feed.like': 'like',
   'app.bsky.feed.repost': 'repost',

@@ -1,44 +1,31 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { freePort } from '../net/ports.ts';
 import { atExit } from '../process/at-exit.ts';
+import { type Program, startCommand } from '../process/program.ts';
 import { until } from '../process/until.ts';
 
 /** Maximum time until a program responds, which creates or downloads repositories first, in milliseconds. */
 const startMs = 480_000;
 
 /** A running foreign program. */
-export interface Peer {
-  readonly child: ChildProcess;
-  /** All lines that the program has printed. */
-  readonly lines: string[];
-  /** Resolves with the exit code or the signal's name. */
-  ended(): Promise<number | string>;
+export interface Peer extends Program {
   /** Sends a signal and, unless the signal only suspends or resumes, waits for the exit. */
   signal(name: 'SIGTERM' | 'SIGKILL' | 'SIGSTOP' | 'SIGCONT'): Promise<void>;
 }
 
 /** Starts a program. All settings come from its arguments: the environment contains only `PATH` and `HOME`. */
 export function startPeer(file: string, args: readonly string[], home: string): Peer {
-  const child = spawn(file, args, { cwd: home, stdio: ['ignore', 'pipe', 'pipe'], env: { PATH: '', HOME: home } });
+  const program = startCommand(file, args, { cwd: home, env: { PATH: '', HOME: home } });
+  const { child } = program;
   killAtExit(child);
-  const lines: string[] = [];
-  for (const stream of [child.stdout, child.stderr]) {
-    createInterface({ input: stream }).on('line', (line) => lines.push(line));
-  }
-  const ended = new Promise<number | string>((resolve, reject) => {
-    child.once('error', reject).once('close', (code, signal) => resolve(code ?? signal ?? 'unknown'));
-  });
   return {
-    child,
-    lines,
-    ended: () => ended,
+    ...program,
     async signal(name) {
       if (child.exitCode === null && child.signalCode === null) child.kill(name);
-      if (name === 'SIGTERM' || name === 'SIGKILL') await ended;
+      if (name === 'SIGTERM' || name === 'SIGKILL') await program.ended();
     },
   };
 }
@@ -159,8 +146,8 @@ export async function answers(peer: Peer, url: string): Promise<void> {
     `${url} responds`,
     async () => {
       const { exitCode } = peer.child;
-      if (exitCode !== null)
-        throw new Error(`the program ended with ${exitCode}:\n${peer.lines.slice(-20).join('\n')}`);
+      const lines = [...peer.stdout, ...peer.stderr];
+      if (exitCode !== null) throw new Error(`the program ended with ${exitCode}:\n${lines.slice(-20).join('\n')}`);
       return (await fetch(url).catch(() => null)) !== null;
     },
     startMs,

@@ -1,13 +1,14 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import { SmallDisk } from '../faults/small-disk.ts';
 import { freePort } from '../net/ports.ts';
+import { atExit } from '../process/at-exit.ts';
 import { type Program, startProgram } from '../process/program.ts';
 import { until } from '../process/until.ts';
 import { readStore } from '../weather/weather-kept.ts';
 import { AlteredRelay } from './altered-relay.ts';
 import { type Comparison, compare } from './compare.ts';
-import { mountDisk } from './disk.ts';
 import { FirehoseWitness } from './firehose-witness.ts';
 import {
   type JetstreamPlace,
@@ -21,7 +22,7 @@ import {
   startNetwork,
   temporaryFolder,
 } from './peers.ts';
-import { type Protocol, StreamWitness } from './stream-witness.ts';
+import { type Protocol, paths, StreamWitness } from './stream-witness.ts';
 
 /** Time without a new event after which the network counts as quiet, in milliseconds. */
 const quietMs = 2_000;
@@ -72,6 +73,8 @@ export interface Scene {
   readonly relay: FirehoseWitness;
   /** The relay between the network and Jetstream, or null if Jetstream reads the network itself. */
   readonly altered: AlteredRelay | null;
+  /** The disk of Jetstream's directory, or null if the directory is on the existing disk. */
+  readonly disk: SmallDisk | null;
   readonly witnesses: Readonly<Record<Protocol, StreamWitness>>;
   readonly instruments: readonly Instrument[];
   jetstream: Peer;
@@ -129,10 +132,10 @@ async function startScene(
   cleaning.push(() => relay.stop());
   const [port, debugPort] = [await freePort(), await freePort()];
   const args = [...(options.discovery === true ? [] : ['--skip-merge-discovery']), ...(options.jetstreamArgs ?? [])];
-  if (options.diskMb !== undefined) cleaning.push(mountDisk(join(home, 'jetstream'), options.diskMb));
+  const disk = options.diskMb === undefined ? null : mountedDisk(join(home, 'jetstream'), options.diskMb, cleaning);
   const place = { file: files.jetstream, home, relay: relayUrl, directory: relayUrl, port, debugPort, args };
   const jetstream = await startJetstream(place);
-  const scene = { home, place, network, relay, altered, jetstream };
+  const scene = { home, place, network, relay, altered, disk, jetstream };
   const current = { jetstream };
   cleaning.push(() => current.jetstream.signal('SIGKILL'));
   const address = `ws://127.0.0.1:${port}`;
@@ -162,6 +165,18 @@ async function startScene(
   await servesSubscriptions(place);
   await Promise.all(instruments.map(({ program }) => isReading(program)));
   return started;
+}
+
+/** Mounts a disk that also the exit of this process removes. Requires root. */
+function mountedDisk(path: string, megabytes: number, cleaning: (() => unknown)[]): SmallDisk {
+  const disk = SmallDisk.mount(path, megabytes);
+  if (disk === null) throw new Error('a case with a small disk requires root');
+  const keep = atExit(() => disk.unmount());
+  cleaning.push(() => {
+    keep();
+    disk.unmount();
+  });
+  return disk;
 }
 
 /** Returns the ways to observe a Jetstream for which the files exist. */
@@ -250,11 +265,11 @@ function sentOver(protocol: Protocol, events: FirehoseWitness['events']): Fireho
 
 /** Returns the name of the series of a Jetstream that is read over a protocol. */
 export function endpointOf({ port }: JetstreamPlace, protocol: Protocol): string {
-  const path = protocol === 'legacy' ? '/subscribe' : '/xrpc/network.bsky.jetstream.subscribeEvents';
-  return `ws://127.0.0.1:${port}${path}`;
+  return `ws://127.0.0.1:${port}${paths[protocol]}`;
 }
 
-async function isQuiet({ relay, witnesses }: Scene): Promise<void> {
+/** Resolves once no event has arrived for some seconds. */
+export async function isQuiet({ relay, witnesses }: Pick<Scene, 'relay' | 'witnesses'>): Promise<void> {
   const total = (): number => relay.events.size + witnesses.legacy.frames + witnesses.current.frames;
   for (let before = -1; before !== total(); ) {
     before = total();

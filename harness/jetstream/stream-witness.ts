@@ -13,7 +13,8 @@ export interface Sent {
   readonly timesUs: number[];
 }
 
-const paths: Readonly<Record<Protocol, string>> = {
+/** Paths of the subscriptions of Jetstream. */
+export const paths: Readonly<Record<Protocol, string>> = {
   legacy: '/subscribe',
   current: '/xrpc/network.bsky.jetstream.subscribeEvents',
 };

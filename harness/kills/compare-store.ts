@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import type { Sim } from '../../sim/index.ts';
 import type { Labeler } from '../../sim/labelers/labeler.ts';
-import { verdict } from '../../sim/labelers/truth.ts';
+import { fieldsOf, verdict } from '../../sim/labelers/truth.ts';
 import { admit } from '../../src/labels/ingest/admission.ts';
 import { readPosition } from '../../src/labels/state/reading-events.ts';
 import { identityOf } from '../../src/store/label.ts';
@@ -54,7 +54,7 @@ export class StoreComparison {
       emitted.update();
       problems.push(...positionsAhead(positions, counts, emitted), ...excess(counts, refused, emitted));
       if (verified) for await (const day of store.verify()) problems.push(...day.problems);
-      const rows = [...counts.values()].reduce((sum, { applied, removed }) => sum + applied + removed, 0);
+      const rows = sumOf([...counts.values()].map(({ applied, removed }) => applied + removed));
       const whole = isDeepStrictEqual(counts, emitted.byAction) && isDeepStrictEqual(refused, { ...emitted.refused });
       const missing = missingRows(positions, counts, emitted);
       return { rows, refused, emitted: emitted.accepted, whole, missing, problems };
@@ -72,7 +72,7 @@ export class StoreComparison {
     for (;;) {
       const { whole, rows, refused, missing } = await this.compare({ verified: false });
       if (whole) return [];
-      const done = rows + sumOf(refused);
+      const done = rows + sumOf(Object.values(refused));
       if (done > most) [most, progressAt] = [done, performance.now()];
       if (performance.now() - progressAt > stuckMs) {
         return [`no further label was stored for ${stuckMs / 1000} s: ${JSON.stringify(refused)}`, ...missing];
@@ -138,8 +138,8 @@ function missingRows(positions: readonly Position[], counts: Counts, emitted: Em
   });
 }
 
-function sumOf(counts: Readonly<Record<string, number>>): number {
-  return Object.values(counts).reduce((sum, count) => sum + count, 0);
+function sumOf(counts: readonly number[]): number {
+  return counts.reduce((sum, count) => sum + count, 0);
 }
 
 /**
@@ -195,16 +195,14 @@ class EmittedLabels {
     this.#epochUs = epochUs;
   }
 
-  /** Counts the labels that were emitted since the last call. Returns the number of labels examined. */
-  update(): number {
-    let examined = 0;
-    for (const labeler of this.#sim.labelers.list) examined += this.#count(labeler);
-    return examined;
+  /** Counts the labels that were emitted since the last call. */
+  update(): void {
+    for (const labeler of this.#sim.labelers.list) this.#count(labeler);
   }
 
   /** Number of labels that an instrument can accept. */
   get accepted(): number {
-    return [...this.#labelers.values()].reduce((sum, { applied, removed }) => sum + applied + removed, 0);
+    return sumOf([...this.#labelers.values()].map(({ applied, removed }) => applied + removed));
   }
 
   /** Number of acceptable labels by labeler and action. Omits labelers without acceptable labels. */
@@ -224,25 +222,19 @@ class EmittedLabels {
     return known[Math.min(n, known.length - 1)] ?? 0;
   }
 
-  #count({ did, log, edge }: Labeler): number {
+  #count({ did, log, edge }: Labeler): void {
     const counted = this.#labelers.get(did) ?? { acceptedThrough: [0], applied: 0, removed: 0 };
     this.#labelers.set(did, counted);
     const { acceptedThrough } = counted;
-    const first = acceptedThrough.length;
-    for (let n = first; n <= edge; n += 1) {
+    for (let n = acceptedThrough.length; n <= edge; n += 1) {
       const emitted = log.label(n);
       const reason = verdict(emitted, this.#epochUs, emitted.emittedUs);
-      if (reason === null) counted[isRemoval(emitted.label) ? 'removed' : 'applied'] += 1;
+      if (reason === null) counted[fieldsOf(emitted.label).neg === true ? 'removed' : 'applied'] += 1;
       else {
         const name = reason === 'foreign' ? 'foreign_src' : reason;
         this.#refused[name] = (this.#refused[name] ?? 0) + 1;
       }
       acceptedThrough.push(counted.applied + counted.removed);
     }
-    return acceptedThrough.length - first;
   }
-}
-
-function isRemoval(label: unknown): boolean {
-  return typeof label === 'object' && label !== null && 'neg' in label && label.neg === true;
 }

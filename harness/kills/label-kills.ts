@@ -2,12 +2,12 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { createSim } from '../../sim/index.ts';
 import { dice } from '../../sim/random.ts';
-import { openSqliteReader } from '../../src/store/sqlite/read/reader.ts';
 import { micros } from '../../src/store/time.ts';
 import { spawnLabels } from '../labels/labels-process.ts';
+import { reading } from '../store/scan.ts';
 import { StoreComparison } from './compare-store.ts';
+import { labelsArgs, sixLabelers } from './six-labelers.ts';
 
 /** Result of killing a label instrument repeatedly. */
 interface LabelKillReport {
@@ -44,27 +44,13 @@ const maxRun = 700;
  * stored in the end.
  */
 export async function killLabels({ kills, seed }: { kills: number; seed: number }): Promise<LabelKillReport> {
-  const sim = createSim({
-    ...{ seed, labelers: 6, labelRate: 60, rate: 1, historyHours: 0 },
-    shapeLabeler: ({ index }) => ({
-      software: 'skyware',
-      rate: 10,
-      // Include labels that are refused: each must be counted once even if it is read repeatedly.
-      ...{ oddShare: 0.04, oddKinds: ['undated', 'future', 'foreign', 'late'] },
-      // Make one labeler readable only through pages.
-      ailment: index === 5 ? 'no_stream' : 'none',
-    }),
-  });
-  const { seeds, plc, jetstream } = await sim.start();
+  const sim = sixLabelers(seed, 10);
+  const addresses = await sim.start();
   const folder = mkdtempSync(join(tmpdir(), 'almanac-label-kills-'));
-  const store = join(folder, 'store');
-  const args = [
-    ...['--store', `sqlite:${store}`, '--artifacts', join(folder, 'artifacts'), '--plc', plc ?? ''],
-    ...['--jetstream', jetstream, '--seeds', seeds ?? '', '--relay', plc ?? '', '--allow-loopback'],
-    ...['--publish-seconds', '1', '--min-free-megabytes', '0'],
-  ];
+  const store = `sqlite:${join(folder, 'store')}`;
+  const args = labelsArgs(addresses, store, join(folder, 'artifacts'));
   const chance = dice(seed);
-  const comparison = new StoreComparison(sim, `sqlite:${store}`);
+  const comparison = new StoreComparison(sim, store);
   const problems: string[] = [];
   const missed: Missed[] = [];
   let killedAt: number | null = null;
@@ -116,9 +102,8 @@ export async function killLabels({ kills, seed }: { kills: number; seed: number 
  * Returns a problem for each interval without a running instrument that no gap of the instrument covers, and for each
  * gap of an individual source. No source has a gap, because none lost a label.
  */
-async function uncovered(folder: string, missed: readonly Missed[]): Promise<string[]> {
-  const store = openSqliteReader(folder);
-  try {
+function uncovered(url: string, missed: readonly Missed[]): Promise<string[]> {
+  return reading(url, async (store) => {
     const { startedAt } = await store.epoch();
     const gaps = await store.gaps({ start: startedAt, end: micros(Date.now() * 1000 + 3_600_000_000) });
     const own = gaps.filter(({ source }) => source === null);
@@ -130,7 +115,5 @@ async function uncovered(folder: string, missed: readonly Missed[]): Promise<str
         .filter(({ source }) => source !== null)
         .map((gap) => `a gap was recorded although nothing was missed: ${JSON.stringify(gap)}`),
     ];
-  } finally {
-    await store.close();
-  }
+  });
 }

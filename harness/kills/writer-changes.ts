@@ -3,13 +3,14 @@ import { readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { createSim } from '../../sim/index.ts';
 import { dice } from '../../sim/random.ts';
-import { openStoreReader, storeProcesses } from '../../src/store/open.ts';
+import { storeProcesses } from '../../src/store/open.ts';
 import { micros } from '../../src/store/time.ts';
 import { type LabelsProcess, spawnLabels } from '../labels/labels-process.ts';
 import { until } from '../process/until.ts';
+import { reading } from '../store/scan.ts';
 import { StoreComparison, storedOnce } from './compare-store.ts';
+import { labelsArgs, sixLabelers } from './six-labelers.ts';
 
 /** Way in which the active instrument stops writing. */
 export type WriterChange = 'hand_over' | 'terminate' | 'kill' | 'suspend';
@@ -57,25 +58,13 @@ export async function changeWriters({
   suspendedMs = 30_000,
   url: given,
 }: WriterChangesOptions): Promise<WriterChangesReport> {
-  const sim = createSim({
-    ...{ seed, labelers: 6, labelRate: 6 * rate, rate: 1, historyHours: 0 },
-    shapeLabeler: ({ index }) => ({
-      // Start without traffic until the first instrument is observing: a reader may skip labels from before its epoch.
-      ...{ software: 'skyware', rate: 0 },
-      ...{ oddShare: 0.04, oddKinds: ['undated', 'future', 'foreign', 'late'] },
-      // Make one labeler readable only through pages.
-      ailment: index === 5 ? 'no_stream' : 'none',
-    }),
-  });
-  const { seeds, plc, jetstream } = await sim.start();
+  // Start without traffic until the first instrument is observing: a reader may skip labels from before its epoch.
+  const sim = sixLabelers(seed, rate, 0);
+  const addresses = await sim.start();
   const folder = mkdtempSync(join(tmpdir(), 'almanac-writer-changes-'));
   const artifacts = join(folder, 'artifacts');
   const url = given ?? `sqlite:${join(folder, 'store')}`;
-  const args = [
-    ...['--standby', '--store', url, '--state', join(folder, 'state'), '--artifacts', artifacts, '--plc', plc ?? ''],
-    ...['--jetstream', jetstream, '--seeds', seeds ?? '', '--relay', plc ?? '', '--allow-loopback'],
-    ...['--publish-seconds', '1', '--min-free-megabytes', '0'],
-  ];
+  const args = ['--standby', ...labelsArgs(addresses, url, artifacts), '--state', join(folder, 'state')];
   const chance = dice(seed);
   const problems: string[] = [];
   const woken: Promise<void>[] = [];
@@ -190,9 +179,8 @@ function rowsSaved(standby: LabelsProcess): number {
 }
 
 /** Returns a problem for each gap in the store and in the overview. There must not be any. */
-async function gapsIn(url: string, artifacts: string): Promise<string[]> {
-  const store = await openStoreReader(url);
-  try {
+function gapsIn(url: string, artifacts: string): Promise<string[]> {
+  return reading(url, async (store) => {
     const { startedAt } = await store.epoch();
     const gaps = await store.gaps({ start: startedAt, end: micros(Date.now() * 1000) });
     const overview = JSON.parse(await readFile(join(artifacts, 'labels-overview.json'), 'utf8')) as {
@@ -202,7 +190,5 @@ async function gapsIn(url: string, artifacts: string): Promise<string[]> {
       ...gaps.map((gap) => `a gap was recorded although an instrument was reading: ${JSON.stringify(gap)}`),
       ...overview.coverage.gaps.map((gap) => `the overview has a gap: ${JSON.stringify(gap)}`),
     ];
-  } finally {
-    await store.close();
-  }
+  });
 }

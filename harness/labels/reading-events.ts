@@ -1,5 +1,11 @@
 import type { Micros } from '../../src/contract/timestamp.ts';
+import type { AcceptedPage } from '../../src/labels/ingest/ports.ts';
 import type { ReadingEvent, SourceFault, Unread } from '../../src/labels/state/reading-events.ts';
+
+/** A page of one source without labels and without a position. */
+export const emptyPage: AcceptedPage = {
+  ...{ source: 'did:web:a.test', observations: [], refusals: [], positions: [], clockGeneration: 0 },
+};
 
 /** Creates the event for the start of an attempt to read a source. */
 export function asked(now: Micros): ReadingEvent {

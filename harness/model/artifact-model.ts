@@ -1,7 +1,6 @@
 import { legacyReading } from './legacy-model.ts';
-import type { Instrument, Reading } from './reading.ts';
 import { recentReading } from './recent-model.ts';
-import { type Json, type JsonObject, malformed } from './values.ts';
+import { type Instrument, type Json, type JsonObject, malformed, type Reading } from './values.ts';
 import { summaryReading, weatherwatchReading } from './weather-model.ts';
 
 const known = new WeakMap<Uint8Array, Reading | null>();

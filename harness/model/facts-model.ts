@@ -1,6 +1,13 @@
 import { readingOf } from './artifact-model.ts';
-import type { Instrument, Reading } from './reading.ts';
-import { clockInstant, floorDivide, instant, type JsonObject, seconds } from './values.ts';
+import {
+  clockInstant,
+  floorDivide,
+  type Instrument,
+  instant,
+  type JsonObject,
+  type Reading,
+  seconds,
+} from './values.ts';
 
 /**
  * A model of the facts API, derived from the contract. It computes the required response from a request and its time.

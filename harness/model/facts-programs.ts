@@ -1,9 +1,9 @@
 import { join } from 'node:path';
-import { type ArtifactSource, decodeArtifact, type Reading, type Recogniser } from '../../src/artifact/reading.ts';
 import { recogniseLabels, recogniseWeather } from '../../src/artifact/recognise.ts';
 import { createFactsApp } from '../../src/facts/app.ts';
 import { factsDocuments } from '../../src/facts/documents.ts';
 import type { Reply } from '../../src/http/reply.ts';
+import { memorySource } from '../process/memory-source.ts';
 import type { Bounds, Request } from './facts-model.ts';
 
 /** The program under test: the facts application over artifacts in memory, without sockets. */
@@ -40,25 +40,5 @@ function program(bounds: Bounds, basePath: string): FactsProgram {
     accounts: null,
     alarm: () => undefined,
   });
-  return {
-    bounds,
-    basePath,
-    setLabels: labels.set,
-    setWeather: weather.set,
-    answer,
-  };
-}
-
-function memorySource<A>(recognise: Recogniser<A>) {
-  const missing: Reading<A> = { kind: 'missing', why: 'not set' };
-  let reading: Reading<A> = missing;
-  const source: ArtifactSource<A> = {
-    read: () => reading,
-    start: () => Promise.resolve(),
-    stop: () => Promise.resolve(),
-  };
-  const set = (bytes: Uint8Array | null, modifiedAt: number): void => {
-    reading = bytes === null ? missing : decodeArtifact(bytes, modifiedAt, recognise);
-  };
-  return { ...source, set };
+  return { bounds, basePath, setLabels: labels.set, setWeather: weather.set, answer };
 }

@@ -1,4 +1,3 @@
-import type { Reading } from './reading.ts';
 import { topLabelers } from './recent-model.ts';
 import {
   count,
@@ -10,6 +9,7 @@ import {
   object,
   optional,
   positive,
+  type Reading,
   rate,
   sum,
   text,

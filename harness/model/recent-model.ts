@@ -1,4 +1,3 @@
-import type { Reading } from './reading.ts';
 import {
   count,
   day,
@@ -15,6 +14,7 @@ import {
   object,
   optional,
   positive,
+  type Reading,
   text,
   time,
   timeOrNull,

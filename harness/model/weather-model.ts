@@ -1,4 +1,3 @@
-import type { Reading } from './reading.ts';
 import {
   atMost,
   count,
@@ -11,6 +10,7 @@ import {
   nullOr,
   number,
   object,
+  type Reading,
   rate,
   text,
   time,

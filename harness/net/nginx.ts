@@ -1,16 +1,13 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import { request } from 'node:https';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { onTestFinished } from 'vitest';
-import { root } from '../process/imports.ts';
+import { folderInTest } from '../process/folder.ts';
 import { startForeignInTest } from '../process/program-in-test.ts';
-import { toolPath } from '../process/tools.ts';
 import { until } from '../process/until.ts';
 import { certificate, listenForTest } from './listen.ts';
 import { freePort } from './ports.ts';
+import { writeNginxConfig } from './proxy-config.ts';
 
 /** A response whose body is left encoded. */
 export interface ProxyAnswer {
@@ -32,73 +29,6 @@ export interface Nginx {
   log(name: 'almanac-facts.log' | 'almanac-account.log' | 'almanac-error.log'): string[];
 }
 
-/** Environment variables of libfaketime, which nginx must pass to its workers. */
-const faking = ['LD_PRELOAD', 'FAKETIME_TIMESTAMP_FILE', 'FAKETIME_NO_CACHE', 'FAKETIME_DONT_FAKE_MONOTONIC'];
-
-const tls = fileURLToPath(new URL('../../test/fixtures/tls/', import.meta.url));
-
-/** Local ports that replace the ports in the configuration. */
-interface NginxPorts {
-  readonly tls: number;
-  readonly plain: number;
-  readonly facts: number;
-  readonly account: number;
-  /**
-   * Port of a server that returns the client and site keys of a request, as the rate limits see them. By default there
-   * is no such server.
-   */
-  readonly clients?: number;
-  /** If true, nginx serves expired responses in place of errors, as many configurations do, but not the deployed one. */
-  readonly servesStale?: boolean;
-  /** Rate that replaces the rate limit of one client of the facts, such as `1r/m`. */
-  readonly factsRate?: string;
-}
-
-/**
- * Returns the configuration of a server that reads the client's address from a header. The server responds with the
- * keys of the rate limits.
- */
-function whoAsks(port: number): string {
-  return `server { listen 127.0.0.1:${port}; set_real_ip_from 127.0.0.1; real_ip_header X-Client;
-    location / { return 200 "$almanac_client $almanac_site"; } }`;
-}
-
-/** Writes the configuration with its placeholders replaced, and a main configuration that runs without systemd. */
-export function writeNginxConfig(ports: NginxPorts): string {
-  const folder = mkdtempSync(join(tmpdir(), 'almanac-nginx-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  mkdirSync(join(folder, 'cache'));
-  const filled = readFileSync(join(root, 'deploy/nginx/almanac.conf'), 'utf8')
-    .replaceAll(/ *listen \[::\]:.*\n/g, '')
-    .replaceAll('listen 443 ', `listen 127.0.0.1:${ports.tls} `)
-    .replaceAll('listen 80;', `listen 127.0.0.1:${ports.plain};`)
-    .replaceAll('127.0.0.1:8400', `127.0.0.1:${ports.facts}`)
-    .replaceAll('127.0.0.1:8401', `127.0.0.1:${ports.account}`)
-    .replaceAll(/\/etc\/ssl\/almanac\/\w+\.fullchain\.pem/g, join(tls, 'localhost.cert.pem'))
-    .replaceAll(/\/etc\/ssl\/almanac\/\w+\.key\.pem/g, join(tls, 'localhost.key.pem'))
-    .replaceAll(
-      'proxy_cache_use_stale off',
-      `proxy_cache_use_stale ${ports.servesStale ? 'error timeout http_503' : 'off'}`,
-    )
-    .replaceAll('zone=almanac_facts:4m rate=20r/s', `zone=almanac_facts:4m rate=${ports.factsRate ?? '20r/s'}`)
-    // The entries must outlive the advance of the clock.
-    .replaceAll('inactive=2m', ports.servesStale ? 'inactive=1d' : 'inactive=2m')
-    .replaceAll('/var/log/nginx', folder)
-    .replaceAll('/var/lib/nginx/almanac', join(folder, 'cache'));
-  writeFileSync(join(folder, 'almanac.conf'), filled);
-  const user = process.getuid?.() === 0 ? 'user root;' : '';
-  writeFileSync(
-    join(folder, 'nginx.conf'),
-    `${faking.map((name) => `env ${name};`).join(' ')}
-daemon off; worker_processes 2; pid ${folder}/nginx.pid; error_log ${folder}/frame.log; ${user}
-events { worker_connections 256; }
-http { ${['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((name) => `${name}_temp_path ${folder}/${name};`).join(' ')}
-  include ${folder}/almanac.conf; ${ports.clients === undefined ? '' : whoAsks(ports.clients)} }
-`,
-  );
-  return folder;
-}
-
 /** Starts nginx in front of a facts service, with a clock that the test controls. Stops nginx after the test. */
 export async function startNginx(upstreams: {
   facts: number;
@@ -109,7 +39,9 @@ export async function startNginx(upstreams: {
 }): Promise<Nginx> {
   const port = await freePort();
   const unused = await freePort();
-  const folder = writeNginxConfig({ account: unused, ...upstreams, tls: port, plain: await freePort() });
+  const folder = folderInTest();
+  const ports = { account: unused, ...upstreams, tls: port, plain: await freePort() };
+  const { command, args } = writeNginxConfig(folder, ports);
   const clock = join(folder, 'clock');
   const startMs = Date.now();
   const ahead = (seconds: number): void => {
@@ -118,7 +50,7 @@ export async function startNginx(upstreams: {
     renameSync(`${clock}.new`, clock);
   };
   ahead(0);
-  const program = startForeignInTest(toolPath('nginx'), ['-p', folder, '-c', join(folder, 'nginx.conf')], {
+  const program = startForeignInTest(command, args, {
     env: {
       LD_PRELOAD: faketimeLibrary(),
       FAKETIME_TIMESTAMP_FILE: clock,

@@ -1,7 +1,6 @@
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { onTestFinished } from 'vitest';
+import { folderInTest } from '../process/folder.ts';
 import { root } from '../process/imports.ts';
 import { startForeignInTest } from '../process/program-in-test.ts';
 import { type Tool, toolPath } from '../process/tools.ts';
@@ -66,10 +65,9 @@ export const apacheCache =
  * Resolves with its address, and stops it after the test.
  */
 export async function startProxy(proxy: OtherProxy, facts: number, alter: (text: string) => string): Promise<string> {
-  const folder = mkdtempSync(join(tmpdir(), 'almanac-proxy-'));
+  const folder = folderInTest();
   chmodSync(folder, 0o777);
   mkdirSync(join(folder, 'cache'), { mode: 0o777 });
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const port = await freePort();
   const file = join(folder, 'almanac.conf');
   const shipped = readFileSync(join(root, proxy.file), 'utf8');

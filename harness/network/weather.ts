@@ -1,25 +1,11 @@
-import { setTimeout as wait } from 'node:timers/promises';
-import { compare } from '../jetstream/compare.ts';
+import { compare, shortNames } from '../jetstream/compare.ts';
 import type { FirehoseWitness, RelayEvent } from '../jetstream/firehose-witness.ts';
 import type { JetstreamPlace } from '../jetstream/peers.ts';
-import { endpointOf } from '../jetstream/scene.ts';
+import { endpointOf, isQuiet } from '../jetstream/scene.ts';
 import type { Protocol, StreamWitness } from '../jetstream/stream-witness.ts';
 import { readStore } from '../weather/weather-kept.ts';
 import type { Ledger } from './ledger.ts';
 import type { Observatory } from './observatory.ts';
-
-/** Time without a new event after which everything has arrived, in milliseconds. */
-const quietMs = 2_000;
-
-/** Published names of the collections that the accounts use, by NSID. */
-const publishedNames: Readonly<Record<string, string>> = {
-  'app.bsky.feed.post': 'post',
-  'app.bsky.feed.like': 'like',
-  'app.bsky.feed.repost': 'repost',
-  'app.bsky.graph.follow': 'follow',
-  'app.bsky.graph.block': 'block',
-  'app.bsky.actor.profile': 'profile',
-};
 
 /** The records of a run with which its weather is compared. */
 interface WeatherRun {
@@ -36,7 +22,7 @@ interface WeatherRun {
  */
 export async function judgeWeather(run: WeatherRun): Promise<string[]> {
   const { ledger, firehose, witnesses, weather, place } = run;
-  await isQuiet(run);
+  await isQuiet({ relay: firehose, witnesses });
   const problems = [...firehose.problems, ...relayProblems(ledger, firehose.events)];
   for (const { wire, folder, program } of weather) {
     const code = await program.stop();
@@ -94,7 +80,7 @@ export function totalsOf({ operations, announced }: Ledger): Map<string, number>
   const totals = new Map<string, number>();
   const count = (name: string): unknown => totals.set(name, (totals.get(name) ?? 0) + 1);
   for (const { collection, operation, shape } of operations.values()) {
-    const name = publishedNames[collection];
+    const name = shortNames[collection];
     // Of profiles only the updates are published.
     if (name === undefined || (name === 'profile' && operation !== 'update')) continue;
     count(`${name}.${operation}`);
@@ -104,13 +90,4 @@ export function totalsOf({ operations, announced }: Ledger): Map<string, number>
     totals.set(`${kind}.event`, announced.filter((key) => key.startsWith(`${kind} `)).length);
   }
   return totals;
-}
-
-/** Resolves once no event has arrived for some seconds. */
-export async function isQuiet({ firehose, witnesses }: Pick<WeatherRun, 'firehose' | 'witnesses'>): Promise<void> {
-  const total = (): number => firehose.events.size + witnesses.legacy.frames + witnesses.current.frames;
-  for (let before = -1; before !== total(); ) {
-    before = total();
-    await wait(quietMs);
-  }
 }

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
-import { decode, decodeFirst, fromBytes, fromCidLink, isBytes, isCidLink } from '@atcute/cbor';
+import { fromUint8Array } from '@atcute/car';
+import { decode, fromBytes, isBytes, isCidLink, toCidLink } from '@atcute/cbor';
 import { WebSocket } from 'ws';
 import type { Species } from '../../sim/events/metrics.ts';
 import { parseFrame } from '../../sim/events/parsed.ts';
@@ -11,6 +12,7 @@ import { JetstreamServer } from '../../sim/jetstream/server.ts';
 import type { Range } from '../../sim/ranges.ts';
 import { Truth } from '../../sim/truth.ts';
 import { isObject } from '../../src/input/json-budget.ts';
+import { decodeFrame } from '../jetstream/firehose-witness.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -32,12 +34,9 @@ interface FirehoseFrame {
 
 /** Decodes a frame. Throws on a malformed frame, and on an error frame, which ends the stream. */
 export function parseFirehoseFrame(data: Uint8Array): FirehoseFrame {
-  const [header, rest]: [unknown, Uint8Array] = decodeFirst(data);
-  const body: unknown = decode(rest);
-  if (!isObject(header) || !isObject(body)) throw new Error('the frame is not a pair of objects');
-  if (header.op !== 1) throw new Error(`the host ended the stream: ${String(body.error)}`);
+  const { kind, body } = decodeFrame(data);
   const seq = typeof body.seq === 'number' ? body.seq : null;
-  return { seq, events: eventsOf(header.t, body) };
+  return { seq, events: eventsOf(kind, body) };
 }
 
 function eventsOf(type: unknown, body: Fields): FirehoseEvent[] {
@@ -51,44 +50,16 @@ function eventsOf(type: unknown, body: Fields): FirehoseEvent[] {
 
 function commitsOf({ repo, rev, ops, blocks }: Fields): FirehoseEvent[] {
   if (typeof repo !== 'string' || !Array.isArray(ops) || !isBytes(blocks)) throw new Error('the commit is incomplete');
-  const records = readCar(fromBytes(blocks));
+  const records = new Map<string, Uint8Array>();
+  for (const { cid, bytes } of fromUint8Array(fromBytes(blocks))) records.set(toCidLink(cid).$link, bytes);
   return ops.filter(isObject).map(({ action, path, cid }) => {
     const [collection, rkey] = String(path).split('/');
     const head = { rev, operation: action, collection, rkey };
     if (!isCidLink(cid)) return { did: repo, kind: 'commit', body: head };
-    const block = records.get(Buffer.from(fromCidLink(cid).bytes).toString('hex'));
+    const block = records.get(cid.$link);
     if (block === undefined) throw new Error(`the commit does not contain the record ${String(path)}`);
     return { did: repo, kind: 'commit', body: { ...head, record: decode(block), cid: cid.$link } };
   });
-}
-
-/** Length of every CID in a repository, in bytes: version, codec, and a SHA-256 hash with its two-byte prefix. */
-const cidLength = 36;
-
-/** Returns the blocks of a CAR file by CID in hexadecimal. */
-function readCar(car: Uint8Array): Map<string, Uint8Array> {
-  const blocks = new Map<string, Uint8Array>();
-  const header = readVarint(car, 0);
-  let at = header.end + header.value;
-  while (at < car.length) {
-    const { value: length, end } = readVarint(car, at);
-    const cid = car.subarray(end, end + cidLength);
-    blocks.set(Buffer.from(cid).toString('hex'), car.subarray(end + cidLength, end + length));
-    at = end + length;
-  }
-  return blocks;
-}
-
-function readVarint(bytes: Uint8Array, at: number): { readonly value: number; readonly end: number } {
-  let value = 0;
-  let end = at;
-  let byte: number;
-  do {
-    byte = bytes[end] ?? 0;
-    value += (byte & 0x7f) * 2 ** (7 * (end - at));
-    end += 1;
-  } while (byte >= 0x80);
-  return { value, end };
 }
 
 /** An event as one block for each protocol. */

@@ -4,7 +4,7 @@ import { Secp256k1Keypair } from '@atproto/crypto';
 import { createUpdateOp } from '@did-plc/lib';
 import { LabelerServer } from '@skyware/labeler';
 import { freePort } from '../net/ports.ts';
-import { startPageFront } from '../network/page-front.ts';
+import { startPageFront } from '../network/fronts.ts';
 import { startGoLabeler } from '../network/peers.ts';
 import { put } from './people.mjs';
 import { startTcpRelay } from './tcp-relay.mjs';

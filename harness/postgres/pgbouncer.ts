@@ -1,35 +1,18 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, existsSync, writeFileSync } from 'node:fs';
+import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { toolPath } from '../process/tools.ts';
 import { newFolder, type PostgresServer, serverUser } from './server.ts';
 
 /** Runs a separate PgBouncer for tests. It exits together with the process that started it. */
-
-/** Path of the command on Debian, which is not in the search path of every user. */
-const command = '/usr/sbin/pgbouncer';
 
 /** A running PgBouncer. */
 export interface PgBouncer {
   /** Returns the store URL for a schema. */
   url(schema: string): string;
   stop(): Promise<void>;
-}
-
-let reported = false;
-
-/**
- * Returns true if PgBouncer is installed. Otherwise prints one message per process, or throws in CI, where PgBouncer is
- * required.
- */
-export function hasPgBouncer(): boolean {
-  if (existsSync(command)) return true;
-  const missing = 'PgBouncer is not installed: apt-get install pgbouncer; its tests are SKIPPED';
-  if (process.env.CI) throw new Error(missing);
-  if (!reported) process.stderr.write(`\n*** ${missing} ***\n`);
-  reported = true;
-  return false;
 }
 
 /**
@@ -47,7 +30,7 @@ export async function startPgBouncer({ client }: PostgresServer): Promise<PgBoun
   const database = `* = host=${client.host} port=${client.port} user=${client.user}`;
   writeFileSync(file, ['[databases]', database, '[pgbouncer]', ...lines, ''].join('\n'));
   chmodSync(file, 0o644);
-  const bouncer = spawn('setpriv', [...serverUser(), '--pdeathsig', 'KILL', command, file], {
+  const bouncer = spawn('setpriv', [...serverUser(), '--pdeathsig', 'KILL', toolPath('pgbouncer'), file], {
     stdio: ['ignore', 'ignore', 'pipe'],
     cwd: '/',
   });

@@ -3,7 +3,7 @@ import { csvColumns } from '../../src/export/format.ts';
 /**
  * Parses the records of an RFC 4180 file with a simple, slow parser. Throws if a record is not terminated correctly.
  */
-export function parseCsv(text: string): string[][] {
+export function parseCsv(text: string, lineEnd: '\n' | '\r\n' = '\r\n'): string[][] {
   const records: string[][] = [];
   let record: string[] = [];
   let at = 0;
@@ -20,12 +20,12 @@ export function parseCsv(text: string): string[][] {
       }
       at += 1;
     } else {
-      for (; at < text.length && text[at] !== ',' && text[at] !== '\r'; at += 1) cell += text[at];
+      for (; at < text.length && text[at] !== ',' && text[at] !== lineEnd[0]; at += 1) cell += text[at];
     }
     record.push(cell);
     if (text[at] === ',') at += 1;
-    else if (text.startsWith('\r\n', at)) {
-      at += 2;
+    else if (text.startsWith(lineEnd, at)) {
+      at += lineEnd.length;
       records.push(record);
       record = [];
     } else throw new Error(`a record ends incorrectly at ${at}`);

@@ -1,7 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type ServerResponse } from 'node:http';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { AccountRow } from '../../src/contract/account.ts';
 import { formatMicros, type Micros } from '../../src/contract/timestamp.ts';
@@ -10,6 +7,7 @@ import { openSqliteReader } from '../../src/store/sqlite/read/reader.ts';
 import { openSqliteWriter } from '../../src/store/sqlite/write/writer.ts';
 import { day, hour, micros, minute } from '../../src/store/time.ts';
 import { listenForTest } from '../net/listen.ts';
+import { folderInTest } from './folder.ts';
 import type { Later } from './once-in-file.ts';
 import type { Program } from './program.ts';
 import { startProgramInTest } from './program-in-test.ts';
@@ -43,8 +41,7 @@ export async function filledStore(
   labels: number,
   later: Later = onTestFinished,
 ): Promise<{ url: string; rows: AccountRow[]; folder: string }> {
-  const folder = mkdtempSync(join(tmpdir(), 'almanac-export-store-'));
-  later(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = folderInTest(later);
   const end = micros(Date.now() * 1000 - minute);
   const begin = micros(end - 5 * day);
   const store = openSqliteWriter({ folder, at: begin });
@@ -97,13 +94,6 @@ function rowOf(label: ReceivedLabel, observedAt: Micros): AccountRow {
     ...(label.exp === undefined ? {} : { expires_at: label.exp }),
     signature: 'unsigned',
   };
-}
-
-/** Creates a temporary directory that is removed after the test, or when `later` releases it. */
-export function folderInTest(later: Later = onTestFinished): string {
-  const folder = mkdtempSync(join(tmpdir(), 'almanac-export-'));
-  later(() => rmSync(folder, { recursive: true, force: true }));
-  return folder;
 }
 
 /**

@@ -1,8 +1,8 @@
-import { type SpawnOptions, spawn } from 'node:child_process';
+import type { SpawnOptions } from 'node:child_process';
 import { once } from 'node:events';
 import { onTestFinished } from 'vitest';
 import type { Later } from './once-in-file.ts';
-import { type Program, type ProgramOptions, startProgram } from './program.ts';
+import { type Program, type ProgramOptions, startCommand, startProgram } from './program.ts';
 
 /** Starts the built program with the given arguments, and kills it after the test, or when `later` releases it. */
 export function startProgramInTest(
@@ -35,10 +35,8 @@ export function startForeignInTest(
   args: readonly string[],
   { signal = 'SIGTERM', ...options }: Pick<SpawnOptions, 'cwd' | 'env'> & { readonly signal?: NodeJS.Signals } = {},
 ): ForeignProgram {
-  const child = spawn(command, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
-  const chunks: Buffer[] = [];
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => chunks.push(chunk));
-  const said = (): string => Buffer.concat(chunks).toString();
+  const { child, stdout, stderr } = startCommand(command, args, options);
+  const said = (): string => [...stdout, ...stderr].join('\n');
   const hasEnded = (): boolean => child.exitCode !== null || child.signalCode !== null;
   onTestFinished(async () => {
     if (hasEnded()) return;

@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 
@@ -10,7 +10,7 @@ const ownBin = fileURLToPath(new URL('../../bin/almanac.mjs', import.meta.url));
  */
 const patienceMs = 120_000;
 
-/** A running process of the built program. */
+/** A running program, in most cases the built one. */
 export interface Program {
   readonly child: ChildProcess;
   /** Lines that the program has printed to stdout so far. */
@@ -58,10 +58,18 @@ export function startProgram(
   args: readonly string[],
   { env = {}, runtime, bin = ownBin }: ProgramOptions = {},
 ): Program {
-  const child = spawn(runtime ?? process.execPath, [bin, ...args], {
-    stdio: ['ignore', 'pipe', 'pipe'],
+  return startCommand(runtime ?? process.execPath, [bin, ...args], {
     env: { PATH: process.env.PATH ?? '', ...compiledCode(), ...env },
   });
+}
+
+/** Starts any program, and reads its output. The caller must stop it. */
+export function startCommand(
+  command: string,
+  args: readonly string[],
+  options: Pick<SpawnOptions, 'cwd' | 'env'>,
+): Program {
+  const child = spawn(command, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
   const stdout: string[] = [];
   const stderr: string[] = [];
   const out = createInterface({ input: child.stdout }).on('line', (line) => stdout.push(line));

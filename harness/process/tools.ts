@@ -18,6 +18,7 @@ const tools = {
   haproxy: ['/usr/sbin/haproxy', 'haproxy'],
   apache: ['/usr/sbin/apache2', 'apache2'],
   squid: ['/usr/sbin/squid', 'squid'],
+  pgbouncer: ['/usr/sbin/pgbouncer', 'pgbouncer'],
   pgpool: ['/usr/sbin/pgpool', 'pgpool2'],
 } as const;
 

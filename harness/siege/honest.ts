@@ -1,5 +1,5 @@
 import { createSim, type Sim } from '../../sim/index.ts';
-import { accountOf, verdict } from '../../sim/labelers/truth.ts';
+import { accountOf, labelKey, verdict } from '../../sim/labelers/truth.ts';
 import type { StoreReader } from '../../src/store/port.ts';
 import { type Interval, micros } from '../../src/store/time.ts';
 import { scanAccount } from '../store/scan.ts';
@@ -88,7 +88,7 @@ function dueLabels({ labelers }: Sim, epochUs: number, fromUs = epochUs, toUs?: 
     if (verdict(one, epochUs, one.emittedUs) !== null) continue;
     const { profile, log, edge } = labelers.of(one.labeler);
     const replaced = profile.software === 'ozone' && log.replaced(one.n, edge);
-    const key = identityOf(one.label);
+    const key = labelKey(one.label);
     if (!due.has(key)) due.set(key, { labeler: one.labeler, emittedUs: one.emittedUs, replaced });
   }
   return due;
@@ -115,7 +115,7 @@ export async function areStored(sim: Sim, store: StoreReader, fromUs: number, to
   const span = { start: startedAt, end: farEnd() };
   for (const account of accountsOf(due)) {
     for await (const rows of scanAccount(store, { account, ...span, order: 'oldest' }, 1e7)) {
-      for (const { label } of rows) due.delete(identityOf(label));
+      for (const { label } of rows) due.delete(labelKey(label));
     }
   }
   return [...due.values()].every(({ replaced }) => replaced);
@@ -144,7 +144,7 @@ export async function judgeRows(sim: Sim, store: StoreReader, spans: Spans): Pro
     for await (const rows of scanAccount(store, { account, ...span, order: 'oldest' }, 1e7)) {
       for (const { label, observedAt } of rows) {
         if (!honest.has(label.src)) continue;
-        const key = identityOf(label);
+        const key = labelKey(label);
         const one = due.get(key);
         if (one === undefined || met.has(key)) {
           surplus += 1;
@@ -200,10 +200,4 @@ function lagOf(seconds: number[]): Lag {
   const sorted = seconds.sort((one, other) => one - other);
   const at = (share: number): number => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
   return { labels: sorted.length, p50: at(0.5), p99: at(0.99), max: sorted.at(-1) ?? 0 };
-}
-
-function identityOf(label: unknown): string {
-  const fields = typeof label === 'object' && label !== null ? (label as Readonly<Record<string, unknown>>) : {};
-  const { src, uri, cid = null, val, neg = false, cts, exp = null } = fields;
-  return JSON.stringify([src, uri, cid, val, neg, cts, exp]);
 }

@@ -1,5 +1,6 @@
-import { appendFileSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { appendFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { cpuSeconds, memoryMib } from '../process/process-tree.ts';
 
 /** State of a process and its store at one time. */
 interface Sample {
@@ -108,19 +109,10 @@ export class Samples {
 /** Reads memory, processor time and open files of a process from /proc. Returns null if the process has exited. */
 function readProcess(pid: number): Pick<Sample, 'rssMegabytes' | 'peakMegabytes' | 'cpuSeconds' | 'openFiles'> | null {
   try {
-    const status = readFileSync(`/proc/${pid}/status`, 'utf8');
-    const megabytes = (name: string): number =>
-      Number(new RegExp(`^${name}:\\s+(\\d+) kB$`, 'm').exec(status)?.[1] ?? 0) / 1024;
-    // Parse only the fields after the command name, which may contain spaces. The 12th and 13th of these fields are
-    // utime and stime.
-    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
-      .replace(/^.*\) /, '')
-      .split(' ');
-    const ticks = Number(fields[11]) + Number(fields[12]);
     return {
-      rssMegabytes: megabytes('VmRSS'),
-      peakMegabytes: megabytes('VmHWM'),
-      cpuSeconds: ticks / 100,
+      rssMegabytes: memoryMib(pid, 'VmRSS'),
+      peakMegabytes: memoryMib(pid, 'VmHWM'),
+      cpuSeconds: cpuSeconds(pid),
       openFiles: readdirSync(`/proc/${pid}/fd`).length,
     };
   } catch {

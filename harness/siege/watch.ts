@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { StoreReader } from '../../src/store/port.ts';
 import type { RosterRow } from '../../src/store/roster.ts';
 import { openSqliteReader } from '../../src/store/sqlite/read/reader.ts';
@@ -74,14 +75,8 @@ export async function rosterOf(folder: string): Promise<readonly RosterRow[]> {
 }
 
 /** Waits for the given time, or until the signal aborts. */
-export function pause(ms: number, signal?: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms);
-    signal?.addEventListener('abort', () => {
-      clearTimeout(timer);
-      resolve();
-    });
-  });
+export async function pause(ms: number, signal?: AbortSignal): Promise<void> {
+  await delay(ms, undefined, signal === undefined ? {} : { signal }).catch(() => undefined);
 }
 
 /** Resolves with true once a condition holds, or with false if the condition does not hold within the given time. */

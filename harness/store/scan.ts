@@ -1,5 +1,8 @@
 import { StoreError } from '../../src/store/errors.ts';
+import { openStoreReader } from '../../src/store/open.ts';
 import { type AccountQuery, maxChunkRows, type Observation, type StoreReader } from '../../src/store/port.ts';
+import type { Interval } from '../../src/store/time.ts';
+import { subjects } from '../conformance/labels.ts';
 
 /**
  * Yields all rows of an account within an interval in chunks. Each chunk is read in a separate call, so no transaction
@@ -19,4 +22,24 @@ export async function* scanAccount(
     yield rows;
     after = next;
   } while (after !== null);
+}
+
+/** Opens a store, and resolves with the result of `read`. */
+export async function reading<T>(url: string, read: (store: StoreReader) => Promise<T>): Promise<T> {
+  const store = await openStoreReader(url);
+  try {
+    return await read(store);
+  } finally {
+    await store.close();
+  }
+}
+
+/** Returns every row about the generated accounts in order of acceptance. */
+export async function everyRow(store: StoreReader, interval: Interval): Promise<Observation[]> {
+  const rows: Observation[] = [];
+  for (const account of subjects) {
+    const scan = scanAccount(store, { account, ...interval, order: 'oldest' }, 1e6);
+    for await (const chunk of scan) rows.push(...chunk);
+  }
+  return rows.sort((a, b) => a.observedAt - b.observedAt);
 }

@@ -4,6 +4,8 @@ import {
   accountOf,
   type EmittedLabel,
   type Expected,
+  fieldsOf,
+  labelKey,
   refusals as refusalWords,
   verdict,
 } from '../../sim/labelers/truth.ts';
@@ -15,6 +17,7 @@ import type { LabelStation } from '../labels/label-station.ts';
 import { until } from '../process/until.ts';
 import { scanAccount } from '../store/scan.ts';
 import { expectedSources, type Moment, roleAt, stateOf } from './cast.ts';
+import { ownSignature } from './labelers/rows.ts';
 
 /** Input of a comparison: the network's record, and the store that the instrument filled. */
 export interface Compared {
@@ -105,11 +108,11 @@ function labelsOf(compared: Compared, did: string, rows: readonly Observation[])
   const wanted = new Map<string, ReturnType<typeof signatureOf>>();
   for (const label of compared.sim.labelers.truth.emitted(0, Number.POSITIVE_INFINITY, did)) {
     if (!label.served || verdict(label, compared.span.start, compared.acceptedUs(label)) !== null) continue;
-    if (!wanted.has(identity(label.label))) wanted.set(identity(label.label), signatureOf(compared, label));
+    if (!wanted.has(labelKey(label.label))) wanted.set(labelKey(label.label), signatureOf(compared, label));
   }
   const problems: string[] = [];
   for (const { label, signature } of rows) {
-    const key = identity(label);
+    const key = labelKey(label);
     const right = wanted.get(key);
     if (right === undefined) problems.push(`${did} never sent ${key}, or it is stored twice`);
     else if (!isRight(signature, right))
@@ -124,10 +127,10 @@ function labelsOf(compared: Compared, did: string, rows: readonly Observation[])
  * Returns the expected verdict on a label's signature. Returns `earlier` if the verdict depends on whether the label
  * was read before or after the key was replaced.
  */
-function signatureOf({ sim }: Compared, { odd, labeler, n }: EmittedLabel): SignatureVerdict | 'earlier' {
-  if (odd === 'unsigned') return 'unsigned';
-  if (odd === 'bad_signature' || odd === 'high_s') return 'invalid';
-  return sim.labelers.of(labeler).isSignedWithEarlierKey(n) ? 'earlier' : 'verified';
+function signatureOf({ sim }: Compared, label: EmittedLabel): SignatureVerdict | 'earlier' {
+  const isEarlier = sim.labelers.of(label.labeler).isSignedWithEarlierKey(label.n);
+  const verdict = ownSignature(label);
+  return verdict === 'verified' && isEarlier ? 'earlier' : verdict;
 }
 
 function isRight(signature: SignatureVerdict, right: SignatureVerdict | 'earlier'): boolean {
@@ -172,15 +175,6 @@ export async function wholeSpan(store: StoreReader): Promise<Interval> {
 function account(label: unknown): string | null {
   const { uri } = fieldsOf(label);
   return typeof uri === 'string' && /^(at:\/\/)?did:/.test(uri) ? accountOf(uri) : null;
-}
-
-function identity(label: unknown): string {
-  const { src, uri, cid = null, val, neg = false, cts, exp = null } = fieldsOf(label);
-  return JSON.stringify([src, uri, cid, val, neg, cts, exp]);
-}
-
-function fieldsOf(label: unknown): Readonly<Record<string, unknown>> {
-  return typeof label === 'object' && label !== null ? (label as Readonly<Record<string, unknown>>) : {};
 }
 
 const named: ReadonlySet<string> = new Set(['enrolled', ...sourceStates]);

@@ -90,12 +90,9 @@ export async function startStation(options: StationOptions = {}): Promise<Statio
   const make = (change: Partial<WeatherDeps> = {}): Weather =>
     createWeather({
       settings: {
+        ...settingsOf({ folder }),
         jetstream: [jetstream],
-        data: folder,
-        artifacts: join(folder, 'artifacts'),
-        publishSeconds: 1,
         backfillHours: options.backfillHours ?? 0.05,
-        backfillBytes: 1e9,
         dictionary: options.dictionary ?? null,
         compress: options.compress ?? false,
       },
@@ -135,7 +132,7 @@ export async function startStation(options: StationOptions = {}): Promise<Statio
 }
 
 /** Returns the settings for a station's directories. The caller adds the host. */
-export function settingsOf({ folder }: Station) {
+export function settingsOf({ folder }: Pick<Station, 'folder'>) {
   return {
     data: folder,
     artifacts: join(folder, 'artifacts'),

@@ -139,6 +139,12 @@ export function verdict({ label, flaw }: LoggedLabel, epochUs: number, acceptedU
   return null;
 }
 
+/** Returns the fields of a label that make it different from another one, as one string. */
+export function labelKey(label: unknown): string {
+  const { src, uri, cid = null, val, neg = false, cts, exp = null } = fieldsOf(label);
+  return JSON.stringify([src, uri, cid, val, neg, cts, exp]);
+}
+
 /**
  * Returns the DID of the account that a label concerns: the subject itself, or the repository of the labeled record.
  */
@@ -152,6 +158,7 @@ function authored(cts: unknown): number | null {
   return Number.isNaN(ms) ? null : ms * 1000;
 }
 
-function fieldsOf(label: unknown): Readonly<Record<string, unknown>> {
+/** Returns the fields of a label, or none if it is not an object. */
+export function fieldsOf(label: unknown): Readonly<Record<string, unknown>> {
   return typeof label === 'object' && label !== null ? (label as Readonly<Record<string, unknown>>) : {};
 }

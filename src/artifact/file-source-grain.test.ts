@@ -1,8 +1,8 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { expect, it, onTestFinished, vi } from 'vitest';
+import { expect, it, vi } from 'vitest';
+import { folderInTest } from '../../harness/process/folder.ts';
 
 /**
  * Mocks `stat` so that all files have the same times and inode, as if the clock were too coarse to distinguish two
@@ -23,8 +23,7 @@ vi.resetModules();
 const { fileSource } = await import('./file-source.ts');
 
 function sourceAt(clock: () => number) {
-  const folder = mkdtempSync(join(tmpdir(), 'almanac-grain-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const folder = folderInTest();
   const path = join(folder, 'artifact.json');
   const recognise = (artifact: unknown) => ({ kind: 'recognised', artifact }) as const;
   return { path, source: fileSource({ path, recognise, maxBytes: 1_000, clock }) };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { randomOf } from '../../harness/damage/damage.ts';
+import { fractions } from '../../sim/random.ts';
 import { FairQueue, type Waiting } from './fair-queue.ts';
 
 const readers = 2;
@@ -91,7 +91,7 @@ function readersOf(turns: Turns, after: (ms: number, act: () => void) => void) {
  */
 function simulate(load: number, heavyMs: number, turnsAt: (monotonic: () => number) => Turns) {
   const { now, after, run } = virtualTime();
-  const random = randomOf(7);
+  const random = fractions(7);
   const ask = readersOf(turnsAt(now), after);
   const cheap: Served = { asked: 0, served: 0 };
   const heavy: Served = { asked: 0, served: 0 };

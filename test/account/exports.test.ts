@@ -5,9 +5,7 @@ import {
   account,
   ask,
   create,
-  digestOf,
   fill,
-  folderInTest,
   follow,
   labelers,
   labelNo,
@@ -17,6 +15,8 @@ import {
 } from '../../harness/accounts/account.ts';
 import { observed } from '../../harness/accounts/observed-accounts.ts';
 import { accountOpenApi } from '../../harness/artifacts/openapi.ts';
+import { digestChain } from '../../harness/model/account/account-model.ts';
+import { folderInTest } from '../../harness/process/folder.ts';
 import { onceInFile } from '../../harness/process/once-in-file.ts';
 import { rosterRow } from '../../harness/store/roster-row.ts';
 import { createCursors, readSecrets } from '../../src/account/cursor/cursor.ts';
@@ -76,7 +76,7 @@ describe('an export', () => {
     const stamps = rows.map(({ observed_at }) => parseTimestamp(observed_at) ?? 0);
     expect(stamps).toEqual([...new Set(stamps)].sort((a, b) => a - b));
     expect(count).toBe(1_234);
-    expect(digest).toBe(digestOf(created.manifest, rows));
+    expect(digest).toBe(digestChain(created.manifest, rows));
   });
 
   it('reports the time after the last accepted page as a gap, as do the download and the account page', async () => {
@@ -111,10 +111,10 @@ describe('an export', () => {
     const text = JSON.stringify(rows);
     for (const at of [text.indexOf('spam'), text.indexOf('T12:00'), text.lastIndexOf('unverified')]) {
       const changed = JSON.parse(`${text.slice(0, at)}~${text.slice(at + 1)}`) as typeof rows;
-      expect(digestOf(created.manifest, changed)).not.toBe(digest);
+      expect(digestChain(created.manifest, changed)).not.toBe(digest);
     }
-    expect(digestOf({ ...created.manifest, clipped: false }, rows)).not.toBe(digest);
-    expect(digestOf(created.manifest, rows.slice(1))).not.toBe(digest);
+    expect(digestChain({ ...created.manifest, clipped: false }, rows)).not.toBe(digest);
+    expect(digestChain(created.manifest, rows.slice(1))).not.toBe(digest);
   });
 
   it('consists of one empty terminal page for an account without observations', async () => {
@@ -123,7 +123,7 @@ describe('an export', () => {
     expect(created.manifest.count_bound).toBe(0);
     const { rows, pages, count, digest } = await follow(url, created);
     expect({ rows, pages: pages.length, count }).toEqual({ rows: [], pages: 1, count: 0 });
-    expect(digest).toBe(digestOf(created.manifest, []));
+    expect(digest).toBe(digestChain(created.manifest, []));
   });
 
   it.each([
@@ -139,7 +139,7 @@ describe('an export', () => {
     expect(created.manifest.filters).toEqual(filters);
     const { rows, count, digest } = await follow(url, created);
     expect(withoutClock(rows)).toEqual(expectedRows(600, wanted));
-    expect({ count, digest }).toEqual({ count: rows.length, digest: digestOf(created.manifest, rows) });
+    expect({ count, digest }).toEqual({ count: rows.length, digest: digestChain(created.manifest, rows) });
   });
 
   it('can contain short pages before the last page if few rows match the filters', async () => {
@@ -160,7 +160,7 @@ describe('an export', () => {
     const rest = first.next_cursor === null ? null : await follow(url, { cursor: first.next_cursor });
     const rows = [...first.rows, ...(rest?.rows ?? [])];
     expect(withoutClock(rows)).toEqual(expectedRows(30));
-    expect(rest?.digest).toBe(digestOf(created.manifest, rows));
+    expect(rest?.digest).toBe(digestChain(created.manifest, rows));
     expect((await follow(url, await create(url))).count).toBe(70);
   });
 
@@ -214,7 +214,7 @@ describe('an export', () => {
     const rest = await follow(url, { cursor: first.next_cursor ?? '' });
     const rows = [...first.rows, ...rest.rows];
     expect(withoutClock(rows)).toEqual(expectedRows(50, (n) => n >= 20));
-    expect(rest.digest).toBe(digestOf(created.manifest, rows));
+    expect(rest.digest).toBe(digestChain(created.manifest, rows));
   });
 });
 

@@ -1,9 +1,10 @@
 import { performance } from 'node:perf_hooks';
 import fc from 'fast-check';
 import { expect, it, onTestFinished } from 'vitest';
-import { account, fill, folderInTest, labelers, writerInTest } from '../../harness/accounts/account.ts';
+import { account, fill, labelers, writerInTest } from '../../harness/accounts/account.ts';
 import { cursors as arbitraryCursors } from '../../harness/accounts/snapshots.ts';
 import { accountOpenApi } from '../../harness/artifacts/openapi.ts';
+import { folderInTest } from '../../harness/process/folder.ts';
 import { createAccountApp } from '../../src/account/app.ts';
 import { createClientBudget, createCostBudget } from '../../src/account/budget/budgets.ts';
 import { createCursors } from '../../src/account/cursor/cursor.ts';

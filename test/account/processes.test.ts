@@ -9,7 +9,6 @@ import {
   childrenOf,
   create,
   fill,
-  folderInTest,
   follow,
   startAccount,
   writerInTest,
@@ -17,6 +16,7 @@ import {
 import { metricsOf, observed } from '../../harness/accounts/observed-accounts.ts';
 import { accountOpenApi } from '../../harness/artifacts/openapi.ts';
 import { opened } from '../../harness/net/raw-http.ts';
+import { folderInTest } from '../../harness/process/folder.ts';
 import { until } from '../../harness/process/until.ts';
 
 /** Tests the store-reading processes of the account surface. */

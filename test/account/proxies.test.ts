@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
-import { account, ask, fill, folderInTest, startAccount, writerInTest } from '../../harness/accounts/account.ts';
+import { account, ask, fill, startAccount, writerInTest } from '../../harness/accounts/account.ts';
+import { folderInTest } from '../../harness/process/folder.ts';
 import type { Program } from '../../harness/process/program.ts';
 import { until } from '../../harness/process/until.ts';
 import { checkProxyTrust } from '../../src/main/doctor/ports.ts';

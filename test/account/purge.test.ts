@@ -3,15 +3,15 @@ import {
   account,
   ask,
   create,
-  digestOf,
   fill,
-  folderInTest,
   follow,
   labelers,
   startAccount,
   writerInTest,
 } from '../../harness/accounts/account.ts';
 import { accountOpenApi } from '../../harness/artifacts/openapi.ts';
+import { digestChain } from '../../harness/model/account/account-model.ts';
+import { folderInTest } from '../../harness/process/folder.ts';
 import { rosterRow } from '../../harness/store/roster-row.ts';
 import type { ExportManifest, ExportPage } from '../../src/contract/account.ts';
 import { microsFromMillis } from '../../src/contract/timestamp.ts';
@@ -80,7 +80,7 @@ describe('the account surface after a purge', () => {
     const manifest: ExportManifest = created.manifest;
     expect(manifest.caveats).toEqual([sentence]);
     expect(manifest.count_bound).toBe(30);
-    expect(digest).toBe(digestOf(manifest, rows));
+    expect(digest).toBe(digestChain(manifest, rows));
     // Request another account, because the page caches information about labelers for several seconds.
     await expect
       .poll(() => pageOf(url))

@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { folderInTest, startAccount } from '../../harness/accounts/account.ts';
+import { startAccount } from '../../harness/accounts/account.ts';
 import { besiege, type HonestAnswer, unitEnvironment } from '../../harness/accounts/account-siege.ts';
 import { siegeTargets, writeSiegeStore } from '../../harness/accounts/account-siege-store.ts';
 import { freePort } from '../../harness/net/ports.ts';
-import { writeProxyConfig } from '../../harness/net/proxy-config.ts';
+import { writeAccountProxy } from '../../harness/net/proxy-config.ts';
+import { folderInTest } from '../../harness/process/folder.ts';
 import { startForeignInTest } from '../../harness/process/program-in-test.ts';
 import { lacks } from '../../harness/process/tools.ts';
 import { until } from '../../harness/process/until.ts';
@@ -17,7 +18,7 @@ const maxMb = 500;
 async function proxied(proxy: 'nginx' | 'caddy', account: number) {
   const listen = await freePort();
   const ports = { listen, unused: [await freePort(), await freePort()] as const, account };
-  const { command, args, env, host, tls } = writeProxyConfig(proxy, folderInTest(), ports);
+  const { command, args, env, host, tls } = writeAccountProxy(proxy, folderInTest(), ports);
   const program = startForeignInTest(command, args, {
     env: { PATH: process.env.PATH ?? '', ...env },
     signal: 'SIGKILL',

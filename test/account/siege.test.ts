@@ -3,9 +3,10 @@ import { readFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { folderInTest, page, startAccount } from '../../harness/accounts/account.ts';
+import { page, startAccount } from '../../harness/accounts/account.ts';
 import { besiege, type HonestAnswer, hostileKinds, unitEnvironment } from '../../harness/accounts/account-siege.ts';
 import { siegeTargets, writeSiegeStore } from '../../harness/accounts/account-siege-store.ts';
+import { folderInTest } from '../../harness/process/folder.ts';
 import { accountErrorTable } from '../../src/contract/errors.ts';
 
 /** Tests the account surface with hostile clients of every kind alongside honest clients. */

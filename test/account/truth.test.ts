@@ -1,7 +1,8 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { create, digestOf, follow } from '../../harness/accounts/account.ts';
+import { create, follow } from '../../harness/accounts/account.ts';
 import { allGiven } from '../../harness/labels/label-stage.ts';
 import { removeStation, startStation } from '../../harness/labels/label-station.ts';
+import { digestChain } from '../../harness/model/account/account-model.ts';
 import { startProgramInTest } from '../../harness/process/program-in-test.ts';
 import { until } from '../../harness/process/until.ts';
 import { createSim, type Sim } from '../../sim/index.ts';
@@ -91,7 +92,7 @@ test('an export contains, row for row, what labelers sent about the account, and
     expect({ did, rows: rows.length }).toEqual({ did, rows: count });
     expect(rows.map(asSent).sort()).toEqual([...(sent.get(did) ?? [])].sort());
     expect(new Set(rows.map(({ signature }) => signature))).toEqual(new Set(['verified']));
-    expect(digest).toBe(digestOf(created.manifest, rows));
+    expect(digest).toBe(digestChain(created.manifest, rows));
     expect(created.manifest.coverage.labelers.map(({ labeler_did }) => labeler_did)).toEqual(enrolled.toSorted());
   }
 });

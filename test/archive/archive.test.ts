@@ -1,24 +1,18 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { type SimulatedArchive, simulateArchive, simulatedKey } from '../../harness/archive/simulated-archive.ts';
 import { artifactFolderInTest, youngArtifact } from '../../harness/artifacts/artifacts.ts';
 import { listenForTest } from '../../harness/net/listen.ts';
+import { folderInTest } from '../../harness/process/folder.ts';
 import { startProgramInTest } from '../../harness/process/program-in-test.ts';
 import { until } from '../../harness/process/until.ts';
 import { signerKey } from '../../src/archive/log/note.ts';
 import { UrlReader } from '../../src/archive/verify/archive-reader.ts';
 import { verifyArchive } from '../../src/archive/verify/verify.ts';
 import { artifactNames } from '../../src/artifact/write.ts';
-
-function folderInTest(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'almanac-archive-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
-  return folder;
-}
 
 async function factsInTest(): Promise<string> {
   const folder = artifactFolderInTest();

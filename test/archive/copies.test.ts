@@ -1,20 +1,10 @@
-import {
-  cpSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { memoryArchive } from '../../harness/archive/memory-files.ts';
 import { type SimulatedArchive, simulateArchive, simulatedKey } from '../../harness/archive/simulated-archive.ts';
 import { artifactFolderInTest, youngArtifact } from '../../harness/artifacts/artifacts.ts';
+import { folderInTest } from '../../harness/process/folder.ts';
 import { startProgramInTest } from '../../harness/process/program-in-test.ts';
 import { until } from '../../harness/process/until.ts';
 import { openArchiveFiles } from '../../src/archive/files/archive-files.ts';
@@ -27,12 +17,6 @@ import { artifactNames } from '../../src/artifact/write.ts';
 
 const pause =
   'a day became due for closing while the archive was not being written: if this is an older copy, stop it and restore the newest one, because its log would contradict the published log';
-
-function folderInTest(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'almanac-copies-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
-  return folder;
-}
 
 /** A state of an archive: its files, and the checkpoint stored with its key. */
 interface State {

@@ -1,7 +1,6 @@
 import { execFile } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer, type ServerResponse } from 'node:http';
-import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { runInThisContext } from 'node:vm';
 import { gzipSync } from 'node:zlib';
@@ -9,8 +8,9 @@ import { DuckDBInstance } from '@duckdb/node-api';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { type SimulatedArchive, simulateArchive, simulatedStart } from '../../harness/archive/simulated-archive.ts';
 import { simulatedHours } from '../../harness/archive/simulated-hours.ts';
-import { parseCsv } from '../../harness/archive/tabled-archive.ts';
 import { listenForTest } from '../../harness/net/listen.ts';
+import { parseCsv } from '../../harness/process/csv.ts';
+import { folderInTest } from '../../harness/process/folder.ts';
 import { root } from '../../harness/process/imports.ts';
 import { hourMs } from '../../src/archive/days/calendar.ts';
 import { tables } from '../../src/archive/tables/columns.ts';
@@ -34,12 +34,6 @@ beforeAll(async () => {
 function isMissing(name: string): boolean {
   const folders = (process.env.PATH ?? '').split(':');
   return process.env.CI === undefined && !folders.some((folder) => existsSync(join(folder, name)));
-}
-
-function folderInTest(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'almanac-archive-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
-  return folder;
 }
 
 /**
@@ -215,7 +209,7 @@ describe('an example in docs/archive.md', () => {
     const query = async (sql: string) =>
       (await connection.runAndReadAll(sql.replaceAll("'days/", `'${folder}/days/`))).getRowsJson();
     const expected = days.map((day) => {
-      const [, ...rows] = parseCsv(archive.content.get(`days/${day}/weather-totals.csv`)?.toString('utf8') ?? '');
+      const [, ...rows] = parseCsv(archive.content.get(`days/${day}/weather-totals.csv`)?.toString('utf8') ?? '', '\n');
       const sum = (place: number): number => rows.reduce((total, row) => total + Number(row[place]), 0);
       return [day, String(sum(2)), sum(3) / 3600];
     });

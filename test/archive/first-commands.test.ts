@@ -10,6 +10,7 @@ import { writeClosedArchive } from '../../harness/archive/closed-archive.ts';
 import { simulatedLabelers } from '../../harness/archive/simulated-hours.ts';
 import { at } from '../../harness/archive/tabled-archive.ts';
 import { hasPostgres, startPostgres } from '../../harness/postgres/server.ts';
+import { folderInTest } from '../../harness/process/folder.ts';
 import { root } from '../../harness/process/imports.ts';
 import { tables } from '../../src/archive/tables/columns.ts';
 
@@ -158,8 +159,7 @@ describe('a program in examples/archive', () => {
     );
 
   it.skipIf(isMissing('sqlite3'))('loads the tables into SQLite', async () => {
-    const own = mkdtempSync(join(tmpdir(), 'almanac-first-'));
-    onTestFinished(() => rmSync(own, { recursive: true }));
+    const own = folderInTest();
     for (const { name } of tables) copyFileSync(join(folder, `${name}.csv`), join(own, `${name}.csv`));
     await run('sh', ['-euc', `sqlite3 -bail archive.db < ${program('sqlite.sql')}`], { cwd: own });
     const { stdout } = await run('sqlite3', [

@@ -1,14 +1,14 @@
 import { execFile } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { flip } from '../../harness/archive/altered/alter.ts';
 import { alterations } from '../../harness/archive/altered/alterations.ts';
 import { type IntactArchive, intactArchive, verifiedAt } from '../../harness/archive/altered/archives.ts';
 import { type Content, copyOf, signDays } from '../../harness/archive/forge.ts';
 import { memoryReader } from '../../harness/archive/memory-files.ts';
 import { simulatedKey } from '../../harness/archive/simulated-archive.ts';
+import { folderInTest } from '../../harness/process/folder.ts';
 import { type VerifyOptions, verifyArchive } from '../../src/archive/verify/verify.ts';
 
 const script = new URL('../../harness/archive/independent_verifier.py', import.meta.url).pathname;
@@ -16,8 +16,7 @@ const isMissing = !(process.env.PATH ?? '').split(':').some((folder) => existsSy
 
 /** Runs the verifier that uses only Python's standard library. Returns one line for each archive. */
 function verifyWithPython(contents: readonly Content[], ...options: string[]): Promise<string[]> {
-  const folder = mkdtempSync(join(tmpdir(), 'almanac-archive-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const folder = folderInTest();
   const roots = contents.map((content, at) => {
     const root = join(folder, String(at));
     mkdirSync(root);
@@ -130,8 +129,7 @@ describe.skipIf(isMissing && process.env.CI === undefined)('a verifier written f
 
 /** Returns the path of a file with a checkpoint, as `almanac archive verify --checkpoint` writes it. */
 function keptFile(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'almanac-kept-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const folder = folderInTest();
   writeFileSync(join(folder, 'kept.json'), JSON.stringify(archives.kept));
   return join(folder, 'kept.json');
 }

@@ -7,7 +7,7 @@ import { later, unobserved } from '../../harness/archive/month/oracle.ts';
 import { labelers, planted } from '../../harness/archive/month/plan.ts';
 import { comparedDays, runMonth, type SimulatedMonth } from '../../harness/archive/month/run-month.ts';
 import { simulatedCollections } from '../../harness/archive/simulated-hours.ts';
-import { parseCsv } from '../../harness/archive/tabled-archive.ts';
+import { parseCsv } from '../../harness/process/csv.ts';
 import { computedFiles } from '../../src/archive/compute/compute-files.ts';
 import { dayMs, hoursOf } from '../../src/archive/days/calendar.ts';
 import { archivedFacts, factNames } from '../../src/archive/days/line.ts';
@@ -100,7 +100,7 @@ describe('thirty simulated days with every injected fault', () => {
 
   it('have weather rows in CSV that equal, as text, the rows that DuckDB reads from the Parquet files', async () => {
     for (const day of days) {
-      const [, ...rows] = parseCsv(textOf(day, 'weather-collections.csv'));
+      const [, ...rows] = parseCsv(textOf(day, 'weather-collections.csv'), '\n');
       expect(rows, day).toEqual(await tableOf(day, 'weather-collections', 'parquet'));
     }
   });

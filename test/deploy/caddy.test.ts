@@ -9,6 +9,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { writeClosedArchive } from '../../harness/archive/closed-archive.ts';
 import { artifactFolder, youngArtifact } from '../../harness/artifacts/artifacts.ts';
 import { freePort } from '../../harness/net/ports.ts';
+import { folderInTest } from '../../harness/process/folder.ts';
 import { root } from '../../harness/process/imports.ts';
 import { startProgramInTest } from '../../harness/process/program-in-test.ts';
 import { lacks, toolPath } from '../../harness/process/tools.ts';
@@ -36,8 +37,7 @@ describe.skipIf(lacks('caddy'))('deploy/caddy/Caddyfile', () => {
   it('passes every response through unchanged, logs no query, and responds with an error if the service is not running', async () => {
     const folder = artifactFolder();
     onTestFinished(folder.remove);
-    const archive = mkdtempSync(join(tmpdir(), 'almanac-behind-caddy-'));
-    onTestFinished(() => rmSync(archive, { recursive: true }));
+    const archive = folderInTest();
     const [day = ''] = writeClosedArchive({
       ...{ before: Date.now(), days: 1 },
       write(path, bytes) {

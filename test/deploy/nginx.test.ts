@@ -9,8 +9,10 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished }
 import { writeClosedArchive } from '../../harness/archive/closed-archive.ts';
 import { artifactFolder, youngArtifact } from '../../harness/artifacts/artifacts.ts';
 import { listenForTest } from '../../harness/net/listen.ts';
-import { type Nginx, type ProxyAnswer, startNginx, writeNginxConfig } from '../../harness/net/nginx.ts';
+import { type Nginx, type ProxyAnswer, startNginx } from '../../harness/net/nginx.ts';
 import { freePort } from '../../harness/net/ports.ts';
+import { writeNginxConfig } from '../../harness/net/proxy-config.ts';
+import { folderInTest } from '../../harness/process/folder.ts';
 import type { Program } from '../../harness/process/program.ts';
 import { startProgramInTest } from '../../harness/process/program-in-test.ts';
 import { lacks, toolPath } from '../../harness/process/tools.ts';
@@ -29,7 +31,8 @@ const decode: Record<string, (body: Buffer) => Buffer> = {
 
 describe.skipIf(lacks('nginx'))('deploy/nginx/almanac.conf', () => {
   it('is accepted by nginx as a valid configuration', () => {
-    const folder = writeNginxConfig({ tls: 8443, plain: 8080, facts: 8400, account: 8401 });
+    const folder = folderInTest();
+    writeNginxConfig(folder, { tls: 8443, plain: 8080, facts: 8400, account: 8401 });
     const accepted = () =>
       execFileSync(toolPath('nginx'), ['-t', '-p', folder, '-c', join(folder, 'nginx.conf')], { stdio: 'pipe' });
     expect(accepted).not.toThrow();
@@ -329,8 +332,7 @@ describe.skipIf(lacks('nginx', 'faketime'))('the facts API behind nginx', () => 
 
 describe.skipIf(lacks('nginx', 'faketime'))('the account surface behind nginx', () => {
   it('receives each request, and nginx logs no trace of the account', async () => {
-    const data = mkdtempSync(join(tmpdir(), 'almanac-behind-'));
-    onTestFinished(() => rmSync(data, { recursive: true, force: true }));
+    const data = folderInTest();
     const store = openSqliteWriter({ folder: join(data, 'labels'), at: micros(Date.now() * 1000) });
     onTestFinished(() => store.close());
     const account = startProgramInTest([

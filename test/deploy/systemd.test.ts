@@ -2,7 +2,8 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { folderInTest } from '../../harness/process/folder.ts';
 import { root } from '../../harness/process/imports.ts';
 import { lacks, toolPath } from '../../harness/process/tools.ts';
 import { commands } from '../../src/main/commands.ts';
@@ -144,8 +145,7 @@ describe.skipIf(lacks('systemd-analyze'))('systemd', () => {
   });
 
   it.skipIf(process.getuid?.() !== 0)('creates the users and the directories, each with its owner', () => {
-    const machine = mkdtempSync(join(tmpdir(), 'almanac-machine-'));
-    onTestFinished(() => rmSync(machine, { recursive: true, force: true }));
+    const machine = folderInTest();
     mkdirSync(join(machine, 'etc'));
     for (const [program, ...args] of [
       ['systemd-sysusers', join(folder, 'almanac.sysusers.conf')],

@@ -1,12 +1,12 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { artifactFolderInTest } from '../../harness/artifacts/artifacts.ts';
 import { writeClientPackage } from '../../harness/packages/client-package.ts';
 import { runsPython } from '../../harness/packages/python.ts';
+import { folderInTest } from '../../harness/process/folder.ts';
 import { root } from '../../harness/process/imports.ts';
 import { startProgramInTest } from '../../harness/process/program-in-test.ts';
 
@@ -30,7 +30,7 @@ function programIn(page: string, language: string, contained: string): string {
 
 /** Writes a TypeScript program of a page to a directory in which it can import the client package. */
 function writtenProgram(page: string, contained: string, url: string): string {
-  const directory = directoryInTest();
+  const directory = folderInTest();
   writeClientPackage(root, join(directory, 'node_modules', 'almanac-client'));
   const file = join(directory, 'example.mts');
   writeFileSync(file, programIn(page, 'ts', contained).replace('https://facts.example', url));
@@ -41,12 +41,6 @@ async function service() {
   const folder = artifactFolderInTest();
   const { url } = await startProgramInTest(['facts', '--port', '0', '--artifacts', folder]).listening();
   return { url, refuse: () => rmSync(join(folder, 'weather-summary.json')) };
-}
-
-function directoryInTest(): string {
-  const directory = mkdtempSync(join(tmpdir(), 'almanac-docs-'));
-  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
-  return directory;
 }
 
 const currentFact = /^current \d{4}-\d\d-\d\dT\S+Z [\d.]+\n$/;
@@ -80,7 +74,7 @@ it('the documents of the clients contain only the programs that these tests run'
 describe.skipIf(!runsPython)('the Python program', () => {
   it.each(['docs/client.md', 'clients/python/README.md'])('prints a fact and a refusal (%s)', async (page) => {
     const { url, refuse } = await service();
-    const file = join(directoryInTest(), 'example.py');
+    const file = join(folderInTest(), 'example.py');
     writeFileSync(file, programIn(page, 'python', 'weather_metrics'));
     const path = { PYTHONPATH: join(root, 'clients', 'python'), PYTHONDONTWRITEBYTECODE: '1' };
     const python = async () => (await run('python3', [file, url], { env: { ...process.env, ...path } })).stdout;

@@ -1,15 +1,15 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, it, onTestFinished } from 'vitest';
-import { account, fill, folderInTest, startAccount, writerInTest } from '../../harness/accounts/account.ts';
+import { account, fill, startAccount, writerInTest } from '../../harness/accounts/account.ts';
 import { artifactFolder } from '../../harness/artifacts/artifacts.ts';
 import { labelerFixture, putLabelers } from '../../harness/artifacts/labelers.ts';
 import { writeClientPackage } from '../../harness/packages/client-package.ts';
 import { pythonClient, runsPython } from '../../harness/packages/python.ts';
 import { elementsWith } from '../../harness/pages/html.ts';
+import { folderInTest } from '../../harness/process/folder.ts';
 import { root } from '../../harness/process/imports.ts';
 import { startProgramInTest } from '../../harness/process/program-in-test.ts';
 import { until } from '../../harness/process/until.ts';
@@ -77,8 +77,7 @@ function written(directory: string, all: readonly Program[], language: string): 
 
 it('the programs of the API reference run and print the responses of the services', async () => {
   const all = await programs();
-  const directory = mkdtempSync(join(tmpdir(), 'almanac-reference-'));
-  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  const directory = folderInTest();
   writeClientPackage(root, join(directory, 'node_modules', 'almanac-client'));
   const commands = [
     ['typescript', process.execPath],

@@ -7,14 +7,8 @@ import { promisify } from 'node:util';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { listenForTest } from '../../harness/net/listen.ts';
 import { simulationClock } from '../../harness/process/clock-setting.ts';
-import {
-  account,
-  filledStore,
-  folderInTest,
-  type Passing,
-  startAccount,
-  startProxy,
-} from '../../harness/process/export-station.ts';
+import { account, filledStore, type Passing, startAccount, startProxy } from '../../harness/process/export-station.ts';
+import { folderInTest } from '../../harness/process/folder.ts';
 import { type Later, onceInFile } from '../../harness/process/once-in-file.ts';
 import { runProgram, startProgramInTest } from '../../harness/process/program-in-test.ts';
 import { until } from '../../harness/process/until.ts';

@@ -3,7 +3,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parseCsv, rowOfCells } from '../../harness/process/csv.ts';
-import { account, filledStore, folderInTest, labeler, startAccount } from '../../harness/process/export-station.ts';
+import { account, filledStore, labeler, startAccount } from '../../harness/process/export-station.ts';
+import { folderInTest } from '../../harness/process/folder.ts';
 import { onceInFile } from '../../harness/process/once-in-file.ts';
 import { runProgram } from '../../harness/process/program-in-test.ts';
 

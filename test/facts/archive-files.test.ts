@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
-import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { simulateArchive, simulatedKey } from '../../harness/archive/simulated-archive.ts';
 import { artifactFolderInTest, youngArtifact } from '../../harness/artifacts/artifacts.ts';
 import { exchange } from '../../harness/net/raw-http.ts';
+import { folderInTest } from '../../harness/process/folder.ts';
 import { startProgramInTest } from '../../harness/process/program-in-test.ts';
 import { formatTombstones } from '../../src/archive/days/records.ts';
 import { artifactNames } from '../../src/artifact/write.ts';
@@ -27,8 +27,7 @@ beforeAll(async () => {
 
 /** Writes the archive to a subdirectory next to a secret file, which must not be served. Returns the subdirectory. */
 function archiveInTest(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'almanac-served-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const folder = folderInTest();
   const archive = join(folder, 'archive');
   for (const [path, bytes] of content) {
     mkdirSync(join(archive, dirname(path)), { recursive: true });

@@ -1,5 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { expect, it, onTestFinished } from 'vitest';
@@ -7,6 +5,7 @@ import { fixture } from '../../harness/artifacts/fixtures.ts';
 import { windowStore } from '../../harness/labels/window-store.ts';
 import { pathPoints } from '../../harness/pages/html.ts';
 import { factsInMemory, fixtureNow } from '../../harness/process/facts.ts';
+import { folderInTest } from '../../harness/process/folder.ts';
 import { memorySource } from '../../harness/process/memory-source.ts';
 import { recogniseLabelsHours } from '../../src/artifact/hours/labels-hours.ts';
 import { recogniseWeatherHours } from '../../src/artifact/hours/weather-hours.ts';
@@ -88,8 +87,7 @@ it.each(gapReasons)('a gap of the label instrument with the reason %s is hatched
 
 /** Stores a day of likes, of which the hour is not observed for the reason, and returns the hours file. */
 function weatherWith(reason: WeatherGapReason) {
-  const folder = mkdtempSync(join(tmpdir(), 'almanac-reasons-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const folder = folderInTest();
   const endpoint = { name: 'wss://host.example/subscribe', wire: 'jetstream.legacy' } as const;
   const [first, last] = [lostUs - 10 * hour, lostUs + 6 * hour];
   const observed =

@@ -1,7 +1,7 @@
-import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
+import { folderInTest } from '../../harness/process/folder.ts';
 import { runFiles } from '../../scripts/tiers/run-files.ts';
 
 const fixtures: Record<string, string> = {
@@ -15,8 +15,7 @@ const fixtures: Record<string, string> = {
 };
 
 it('a run of test files reports every failure with its file: an assertion, a hook, an error outside tests, a dead process', () => {
-  const root = mkdtempSync(join(tmpdir(), 'almanac-run-files-'));
-  onTestFinished(() => rmSync(root, { recursive: true }));
+  const root = folderInTest();
   symlinkSync(join(import.meta.dirname, '..', '..', 'node_modules'), join(root, 'node_modules'));
   writeFileSync(
     join(root, 'vitest.config.ts'),

@@ -1,10 +1,10 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { fuzzEntries, inputAt } from '../../harness/fuzz/entries.ts';
 import { excess } from '../../harness/fuzz/measure.ts';
+import { folderInTest } from '../../harness/process/folder.ts';
 import { inputLimits } from '../../src/input/limits.ts';
 
 const script = new URL('../../scripts/fuzz-inputs.ts', import.meta.url).pathname;
@@ -31,8 +31,7 @@ test('the corpus and 200,000 hostile inputs stay within the budgets of their ent
 }, 900_000);
 
 test('the fuzzer continues at the input at which the previous run ended, and completes the inputs of all runs', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'almanac-fuzz-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = folderInTest();
   const state = join(folder, 'state.json');
   const words = ['--entry', 'cursor', '--state', state, '--inputs'];
   await fuzz(...words, '20');

@@ -1,13 +1,10 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
+import { folderInTest } from '../../harness/process/folder.ts';
 import { runProgram } from '../../harness/process/program-in-test.ts';
 import { takeDemoFolder } from '../../src/main/demo-folder.ts';
 
 it('almanac doctor contacts no upstream if the data directory belongs to a demo, and reports this', async () => {
-  const data = mkdtempSync(join(tmpdir(), 'almanac-doctor-demo-'));
-  onTestFinished(() => rmSync(data, { recursive: true, force: true }));
+  const data = folderInTest();
   (await takeDemoFolder(data)).release();
   // For another directory, the doctor would report that each of these hosts refuses connections.
   const closed = '127.0.0.1:1';

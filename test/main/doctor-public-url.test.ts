@@ -1,7 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { artifactFolder, youngArtifact } from '../../harness/artifacts/artifacts.ts';
@@ -9,6 +6,7 @@ import { type Changes, startFactsProxy } from '../../harness/net/facts-proxy.ts'
 import { listenForTest } from '../../harness/net/listen.ts';
 import { startStaleCache, upstreamAt } from '../../harness/net/nginx.ts';
 import { freePort } from '../../harness/net/ports.ts';
+import { folderInTest } from '../../harness/process/folder.ts';
 import { runProgram, startProgramInTest } from '../../harness/process/program-in-test.ts';
 import { lacks } from '../../harness/process/tools.ts';
 import { artifactNames } from '../../src/artifact/write.ts';
@@ -189,8 +187,7 @@ describe.skipIf(lacks('nginx'))('while the facts service runs, the doctor', () =
   });
 
   it('is started by the command only with a public address', async () => {
-    const data = mkdtempSync(join(tmpdir(), 'almanac-doctor-public-'));
-    onTestFinished(() => rmSync(data, { recursive: true, force: true }));
+    const data = folderInTest();
     (await takeDemoFolder(data)).release();
     const args = ['doctor', '--json', '--data', data, '--port', String(port)];
     const publicChecks = async (...more: string[]) => {

@@ -1,13 +1,11 @@
-import { mkdtempSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
+import { folderInTest } from '../../harness/process/folder.ts';
 import { startProgram } from '../../harness/process/program.ts';
 
 test('SIGTERM to `npm run demo` ends the observatory within 10 s and frees its ports', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'almanac-npm-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = folderInTest();
   const words = ['--silent', 'demo', '--', '--data', join(folder, 'demo'), '--port', '0', '--account-port', '0'];
   const npm = startProgram(words, { runtime: 'npm', bin: 'run' });
   onTestFinished(async () => void (await npm.stop()));

@@ -1,9 +1,9 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
+import { folderInTest } from '../../harness/process/folder.ts';
 import { root } from '../../harness/process/imports.ts';
 
 const run = promisify(execFile);
@@ -21,12 +21,6 @@ function start(folder: string): Promise<{ stdout: string }> {
       note('ends');
     }, (holder) => console.log('waits for ' + holder));`;
   return run(process.execPath, ['--input-type=module', '-e', script]);
-}
-
-function folderInTest(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'almanac-one-at-a-time-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  return folder;
 }
 
 it('simultaneous starts of a clone prepare the clone one at a time', async () => {

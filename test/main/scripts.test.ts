@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { expect, it, onTestFinished } from 'vitest';
+import { folderInTest } from '../../harness/process/folder.ts';
 import { root } from '../../harness/process/imports.ts';
 
 const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { scripts: Record<string, string> };
@@ -31,8 +31,7 @@ it.each([
   ['test:day', 'scripts/simulate-day.ts'],
 ])('SIGTERM to `npm run %s` stops the program cleanly, and leaves no process', async (script, path) => {
   // Run the scripts of package.json with a substitute for Almanac that reports the signal.
-  const folder = mkdtempSync(join(tmpdir(), 'almanac-scripts-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = folderInTest();
   for (const name of ['scripts', 'bin', 'bench']) mkdirSync(join(folder, name));
   writeFileSync(join(folder, 'package.json'), JSON.stringify({ name: 'stand-in', type: 'module', scripts }));
   writeFileSync(join(folder, 'scripts', 'ready.mjs'), '');

@@ -1,13 +1,12 @@
-import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
+import { folderInTest } from '../../harness/process/folder.ts';
 import { startProgramInTest } from '../../harness/process/program-in-test.ts';
 import { until } from '../../harness/process/until.ts';
 
 it('almanac sim stops within seconds while it writes a history, and removes its temporary files', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'almanac-interrupted-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = folderInTest();
   const temporary = join(folder, 'tmp');
   mkdirSync(temporary);
   const history = ['--label-history', `sqlite:${join(folder, 'labels')}`, '--labelers', '200', '--label-rate', '50'];

@@ -1,11 +1,11 @@
 import type { LookupAddress } from 'node:dns';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { type DnsAnswer, type DnsRecord, type DnsServer, startDnsServer } from '../../harness/net/dns-server.ts';
 import { listenForTest } from '../../harness/net/listen.ts';
+import { folderInTest } from '../../harness/process/folder.ts';
 import { createNameResolver } from '../../src/network/dns/name-resolver.ts';
 import { BusyResolverError } from '../../src/network/guard/address-policy.ts';
 import { createHttpClient } from '../../src/network/http/http.ts';
@@ -41,8 +41,7 @@ const a = (value: string, ttl = 60): DnsRecord => ({ type: 'A', ttl, value });
 const aaaa = (value: string, ttl = 60): DnsRecord => ({ type: 'AAAA', ttl, value });
 
 function hostsFile(text: string): string {
-  const directory = mkdtempSync(join(tmpdir(), 'almanac-hosts-'));
-  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  const directory = folderInTest();
   const path = join(directory, 'hosts');
   writeFileSync(path, text);
   return path;

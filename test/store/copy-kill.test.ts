@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { problems } from '../../harness/conformance/suite.ts';
 import { hashedDays } from '../../harness/copy/content.ts';
-import { startCopyProcess } from '../../harness/copy/processes.ts';
 import { fillStore } from '../../harness/copy/traffic.ts';
 import { hasPostgres, type PostgresServer, startPostgres } from '../../harness/postgres/server.ts';
+import { startScript } from '../../harness/process/script.ts';
 import { openStoreReader, openStoreWriter } from '../../src/store/open.ts';
 import { micros } from '../../src/store/time.ts';
 
@@ -33,12 +33,12 @@ describe.skipIf(!hasPostgres())('a copy of a store that an instrument is writing
   ])('continues after each kill, and equals the source row for row (from %s)', async (_name, urls) => {
     const [from = '', to = ''] = urls();
     const next = await fillStore(from, rows, days, Date.now() * 1000);
-    const appender = startCopyProcess('appender', [from, String(next), String(perSecond)]);
+    const appender = startScript('copy/appender.ts', [from, String(next), String(perSecond)]);
     await appender.line('open');
     let reached = 0;
     for (let kill = 0; kill < kills; kill++) {
       let copied = 0;
-      const copier = startCopyProcess('copier', [from, to]);
+      const copier = startScript('copy/copier.ts', [from, to]);
       const begun = await copier.line(' rows');
       copied = Number(/(\d+) of/.exec(begun ?? '')?.[1] ?? 0);
       expect(copied).toBeGreaterThanOrEqual(reached);
@@ -48,11 +48,10 @@ describe.skipIf(!hasPostgres())('a copy of a store that an instrument is writing
       await copier.end('SIGKILL');
       await expect(openStoreReader(to)).rejects.toMatchObject({ code: 'unfinished_copy' });
     }
-    const copier = startCopyProcess('copier', [from, to]);
+    const copier = startScript('copy/copier.ts', [from, to]);
     await copier.line('every row is copied');
-    const stopped = appender.line('appended');
     await appender.end('SIGTERM');
-    const appended = Number((await stopped)?.split(' ')[1]);
+    const appended = Number((await appender.line('appended'))?.split(' ')[1]);
     expect(await copier.ended).toBe(0);
     const [before, after] = [await hashedDays(from), await hashedDays(to)];
     expect(after).toEqual(before);

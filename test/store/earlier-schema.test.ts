@@ -1,12 +1,10 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
 import Database from 'better-sqlite3';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { labelers, noon } from '../../harness/conformance/labels.ts';
-import { rowsOf } from '../../harness/faults/store-state.ts';
+import { startScript } from '../../harness/process/script.ts';
 import { toStateSchema1, writeEarlierStore } from '../../harness/store/earlier-store.ts';
 import { rosterRow } from '../../harness/store/roster-row.ts';
+import { everyRow } from '../../harness/store/scan.ts';
 import { useSqliteFolder } from '../../harness/store/sqlite-folder.ts';
 import type { StoreReader, StoreWriter } from '../../src/store/port.ts';
 import type { RosterRow } from '../../src/store/roster.ts';
@@ -61,7 +59,7 @@ async function contentOf(reader: StoreReader) {
   for await (const report of reader.verify()) problems.push(...report.problems);
   return {
     problems,
-    rows: (await rowsOf(reader, interval)).length,
+    rows: (await everyRow(reader, interval)).length,
     epoch: await reader.epoch(),
     through: (await reader.frontier()).observedThrough,
     refusals: await reader.refusals(interval),
@@ -236,13 +234,8 @@ it('a state file of schema 1 can be read, and shows purges once a writer has mig
 });
 
 describe('a writer that is killed during the migration', () => {
-  const script = fileURLToPath(new URL('../../harness/store/killed-store.ts', import.meta.url));
-
-  async function migrate(fault: string): Promise<string | null> {
-    const child = spawn(process.execPath, [script, 'migrate', place.path, `${last}`, fault], { stdio: 'inherit' });
-    const [, signal] = await once(child, 'close');
-    return signal;
-  }
+  const migrate = (fault: string): Promise<number | string> =>
+    startScript('store/killed-store.ts', ['migrate', place.path, `${last}`, fault]).ended;
 
   // The migration from schema 1 has three steps for the state file, and two for the file of a day.
   const points = ['migrate.changed', 'migrate.recorded', 'migrate.committed'] as const;
@@ -252,7 +245,7 @@ describe('a writer that is killed during the migration', () => {
     toStateSchema1(place.path);
     expect(await migrate(fault)).toBe('SIGKILL');
     await expectContent();
-    expect(await migrate('')).toBeNull();
+    expect(await migrate('')).toBe(0);
     expect(schemas()).toEqual([4, 5]);
     const writer = place.open({ at: last });
     expect(await contentOf(writer)).toEqual(content);
@@ -261,6 +254,6 @@ describe('a writer that is killed during the migration', () => {
 
   it('is not killed at a sixth migration step, because the migration has only five', async () => {
     toStateSchema1(place.path);
-    expect(await migrate('migrate.committed:6')).toBeNull();
+    expect(await migrate('migrate.committed:6')).toBe(0);
   });
 });

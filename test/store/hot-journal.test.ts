@@ -1,16 +1,16 @@
-import { copyFileSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { copyFileSync, existsSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import Database from 'better-sqlite3';
 import { expect, it, onTestFinished } from 'vitest';
-import { around, batch, everyRow, problems } from '../../harness/conformance/suite.ts';
+import { around, batch, problems } from '../../harness/conformance/suite.ts';
+import { folderInTest } from '../../harness/process/folder.ts';
+import { everyRow } from '../../harness/store/scan.ts';
 import type { FileEvent } from '../../src/store/sqlite/base/files.ts';
 import { openSqliteWriter } from '../../src/store/sqlite/write/writer.ts';
 import { day, micros } from '../../src/store/time.ts';
 
 it('a day whose creation was interrupted before its log was enabled is created again', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'almanac-hot-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = folderInTest();
   const at = micros(Date.UTC(2026, 6, 4) * 1000);
   const first = openSqliteWriter({ folder, at });
   await first.append({ at, observations: [], refusals: [], positions: [] });

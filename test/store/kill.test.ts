@@ -1,12 +1,9 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type Script, startScript } from '../../harness/process/script.ts';
 import { accounts, firstInstant, rowsOfBatch } from '../../harness/store/appender-batches.ts';
 import { scanAccount } from '../../harness/store/scan.ts';
 import type { StoreReader } from '../../src/store/port.ts';
@@ -15,7 +12,6 @@ import { openSqliteReader } from '../../src/store/sqlite/read/reader.ts';
 import { openSqliteWriter } from '../../src/store/sqlite/write/writer.ts';
 import { day, micros } from '../../src/store/time.ts';
 
-const script = fileURLToPath(new URL('../../harness/store/appender.ts', import.meta.url));
 /** Number of runs with random kills. */
 const kills = Number(process.env.ALMANAC_TEST_KILLS ?? 50);
 /** Maximum duration of a run after the store has been opened or the run has made progress, in milliseconds. */
@@ -38,8 +34,8 @@ describe('a writer that is killed', () => {
       for (let run = 0; run < kills; run++) {
         // Every second run may be killed before it makes progress. The other runs make progress on a machine of any
         // speed.
-        const wait = async ({ moved }: Said): Promise<void> => {
-          if (run % 2 === 1) await moved;
+        const wait = async (appender: Script): Promise<void> => {
+          for (let ack = 0; run % 2 === 1 && ack < 2; ack++) expect(await appender.line('ack')).not.toBeNull();
           await delay(random() * maxRun);
         };
         accepted = Math.max(accepted, await runAndKill(folder, wait));
@@ -77,60 +73,27 @@ describe('a writer that is killed', () => {
  * Starts an appender, and kills it once the store has been opened and `wait` has resolved. Returns the number of
  * acknowledged rows.
  */
-async function runAndKill(folder: string, wait: (said: Said) => Promise<void>): Promise<number> {
-  const child = start(folder);
-  const said = listen(child);
-  await said.opened;
-  await wait(said);
-  child.kill('SIGKILL');
-  await once(child, 'close');
-  return said.acknowledged();
+async function runAndKill(folder: string, wait: (appender: Script) => Promise<void>): Promise<number> {
+  const { appender, acknowledged } = start(folder);
+  expect(await appender.line('open')).not.toBeNull();
+  await wait(appender);
+  await appender.end('SIGKILL');
+  return acknowledged();
 }
 
 /** Starts an appender that kills itself at a fault point. Returns the number of acknowledged rows. */
 async function runUntilDead(folder: string, fault: string): Promise<number> {
-  const child = start(folder, fault);
-  const said = listen(child);
-  const [, signal] = await once(child, 'close');
-  expect(signal).toBe('SIGKILL');
-  return said.acknowledged();
+  const { appender, acknowledged } = start(folder, fault);
+  expect(await appender.ended).toBe('SIGKILL');
+  return acknowledged();
 }
 
-function start(folder: string, ...rest: string[]): ChildProcess {
-  return spawn(process.execPath, [script, folder, ...rest], { stdio: ['ignore', 'pipe', 'inherit'] });
-}
-
-/** Parsed output of an appender. */
-interface Said {
-  readonly opened: Promise<void>;
-  /** Resolves at the second acknowledgement. */
-  readonly moved: Promise<void>;
-  acknowledged(): number;
-}
-
-function listen(child: ChildProcess): Said {
+function start(...args: readonly string[]) {
   let acknowledged = 0;
-  let batches = 0;
-  const { stdout } = child;
-  if (!stdout) throw new Error('the appender has no stdout');
-  const lines = createInterface({ input: stdout });
-  lines.on('line', (line) => {
+  const appender = startScript('store/appender.ts', args, (line) => {
     acknowledged = Number(line.split(' ')[1]);
   });
-  const comesTo = (what: (word: string) => boolean, meaning: string): Promise<void> => {
-    const come = new Promise<void>((resolve, reject) => {
-      lines.on('line', (line) => what(line.split(' ')[0] ?? '') && resolve());
-      child.once('error', reject);
-      child.once('close', () => reject(new Error(`the appender ended before it had ${meaning}`)));
-    });
-    come.catch(() => undefined);
-    return come;
-  };
-  return {
-    opened: comesTo((word) => word === 'open', 'opened the store'),
-    moved: comesTo((word) => word === 'ack' && ++batches === 2, 'accepted two batches'),
-    acknowledged: () => acknowledged,
-  };
+  return { appender, acknowledged: () => acknowledged };
 }
 
 /** Opens the store as the next run would, and compares its rows with the acknowledged ones. */

@@ -1,18 +1,15 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { cp, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { labelers, noon } from '../../harness/conformance/labels.ts';
 import { problems } from '../../harness/conformance/suite.ts';
+import { startScript } from '../../harness/process/script.ts';
 import { fillForPurge, hostile, hostileRows, otherRows, requestedAt } from '../../harness/store/purge-store.ts';
 import { openSqliteReader } from '../../src/store/sqlite/read/reader.ts';
 import { openSqliteWriter } from '../../src/store/sqlite/write/writer.ts';
 import { day, dayStart, micros } from '../../src/store/time.ts';
 
-const script = fileURLToPath(new URL('../../harness/store/killed-store.ts', import.meta.url));
 const other = labelers[1] ?? '';
 
 let filled: string;
@@ -35,12 +32,8 @@ afterEach(() => rm(folder, { recursive: true, force: true }));
  * Purges the labeler's rows in a separate process. The process kills itself at the fault point `fault`, unless that is
  * empty.
  */
-async function purge(fault = ''): Promise<string | null> {
-  const child = spawn(process.execPath, [script, 'purge', folder, `${requestedAt}`, fault, hostile], {
-    stdio: ['ignore', 'ignore', 'inherit'],
-  });
-  const [, signal] = await once(child, 'close');
-  return signal;
+function purge(fault = ''): Promise<number | string> {
+  return startScript('store/killed-store.ts', ['purge', folder, `${requestedAt}`, fault, hostile]).ended;
 }
 
 /** Returns the numbers of rows of the purged labeler and of the other labelers, by day. */
@@ -91,7 +84,7 @@ describe('a purge in another process', () => {
         if (sealed) expect([0, hostileRows]).toContain(rows);
         else expect([0, 200, 700, hostileRows]).toContain(rows);
       }
-      expect(await purge()).toBeNull();
+      expect(await purge()).toBe(0);
       expect(await rowsByDay()).toEqual(before.map(([sealed, , others]) => [sealed, 0, others]));
       const store = openSqliteReader(folder);
       const [progress] = await store.purges();
@@ -108,14 +101,14 @@ describe('a purge in another process', () => {
     const of = async (did: string) => (await counts()).find(({ labeler }) => labeler === did);
     expect(await of(hostile)).toMatchObject({ labeler: hostile });
     expect(await purge('purge.renamed:2')).toBe('SIGKILL');
-    expect(await purge()).toBeNull();
+    expect(await purge()).toBe(0);
     expect(await of(hostile)).toBeUndefined();
     expect(await of(other)).toMatchObject({ labeler: other });
     await reader.close();
   });
 
   it('removes from sealed days the values that only the purged labeler used', async () => {
-    expect(await purge()).toBeNull();
+    expect(await purge()).toBe(0);
     const days = join(folder, 'days');
     const sealed = (await readdir(days)).filter((name) => name.endsWith('.sealed.sqlite'));
     expect(sealed).toHaveLength(2);

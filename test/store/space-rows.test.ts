@@ -1,14 +1,12 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import Database from 'better-sqlite3';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { labelers } from '../../harness/conformance/labels.ts';
-import { everyRow, problems } from '../../harness/conformance/suite.ts';
-import { rowsOf } from '../../harness/faults/store-state.ts';
+import { problems } from '../../harness/conformance/suite.ts';
+import { startScript } from '../../harness/process/script.ts';
+import { everyRow } from '../../harness/store/scan.ts';
 import {
   everything,
   otherRows,
@@ -27,7 +25,6 @@ import { openSqliteWriter } from '../../src/store/sqlite/write/writer.ts';
 import { isSpaceUri } from '../../src/store/subject.ts';
 import { day, dayStart, micros } from '../../src/store/time.ts';
 
-const script = fileURLToPath(new URL('../../harness/store/killed-store.ts', import.meta.url));
 const days = spaceRows.length;
 
 let filled: string;
@@ -74,12 +71,12 @@ describe('the removal of rows about spaces', () => {
   it('deletes these rows from every day with all their counts, and states their number and the time', async () => {
     const store = open();
     expect(await rowsByDay(store)).toEqual(spaceRows.map((rows) => [rows, otherRows]));
-    const other = (await rowsOf(store, everything)).filter(({ label }) => !isSpaceUri(label.uri));
+    const other = (await everyRow(store, everything)).filter(({ label }) => !isSpaceUri(label.uri));
     expect(await store.spaceRemoval()).toBeNull();
     await removeAll(store);
     const completed = { rows: spaceRowsFrom(0), completedAt: removedAt };
     for (const reader of [store, openSqliteReader(folder)]) {
-      expect(await rowsOf(reader, everything)).toEqual(other);
+      expect(await everyRow(reader, everything)).toEqual(other);
       expect(await problems(reader)).toEqual([]);
       expect(await reader.spaceRemoval()).toEqual(completed);
       const counts = await reader.countsByLabeler(everything);
@@ -134,7 +131,7 @@ describe('the removal of rows about spaces', () => {
 
   it('lets the store accept the labels of removed rows again', async () => {
     const store = open();
-    const [row] = (await rowsOf(store, { start: dayStart(20_004), end: everything.end })).filter(({ label }) =>
+    const [row] = (await everyRow(store, { start: dayStart(20_004), end: everything.end })).filter(({ label }) =>
       isSpaceUri(label.uri),
     );
     if (!row) throw new Error('the last day has no row about a space');
@@ -235,13 +232,8 @@ describe('the removal of rows about spaces with a day that cannot be changed', (
 });
 
 describe('a removal of rows about spaces whose writer is killed', () => {
-  async function remove(fault = ''): Promise<string | null> {
-    const child = spawn(process.execPath, [script, 'purge', folder, `${removedAt}`, fault], {
-      stdio: ['ignore', 'ignore', 'inherit'],
-    });
-    const [, signal] = await once(child, 'close');
-    return signal;
-  }
+  const remove = (fault = ''): Promise<number | string> =>
+    startScript('store/killed-store.ts', ['purge', folder, `${removedAt}`, fault]).ended;
 
   const points = [
     'purge.begun:1',
@@ -263,7 +255,7 @@ describe('a removal of rows about spaces whose writer is killed', () => {
       expect(await problems(reader)).toEqual([]);
       expect((await rowsByDay(reader)).map(([, other]) => other)).toEqual(spaceRows.map(() => otherRows));
       await reader.close();
-      expect(await remove()).toBeNull();
+      expect(await remove()).toBe(0);
       const store = open();
       expect(await rowsByDay(store)).toEqual(spaceRows.map(() => [0, otherRows]));
       expect(await problems(store)).toEqual([]);

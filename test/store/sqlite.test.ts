@@ -1,13 +1,10 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
 import Database from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
 import { noon } from '../../harness/conformance/labels.ts';
 import { problems } from '../../harness/conformance/suite.ts';
+import { startScript } from '../../harness/process/script.ts';
 import { batchFrom, rowsOfBatch, source } from '../../harness/store/appender-batches.ts';
 import { alice, batch, many, sealedToday, today, useSqliteFolder } from '../../harness/store/sqlite-folder.ts';
 import { StoreError } from '../../src/store/errors.ts';
@@ -228,15 +225,7 @@ describe('opening a store', () => {
 describe('a reader in another process', () => {
   it('reads every row while days are written, sealed and replaced', async () => {
     const writer = open();
-    const reader = spawn(
-      process.execPath,
-      [fileURLToPath(new URL('../../harness/store/reading-process.ts', import.meta.url)), place.path],
-      {
-        stdio: ['ignore', 'pipe', 'inherit'],
-      },
-    );
-    const ended = once(reader, 'close');
-    const lines = createInterface({ input: reader.stdout })[Symbol.asyncIterator]();
+    const reader = startScript('store/reading-process.ts', [place.path]);
     let n = 0;
     const append = async (at: number, val: string): Promise<void> => {
       const observations = batchFrom(n).map(({ label, signature }) => ({ signature, label: { ...label, val } }));
@@ -244,7 +233,7 @@ describe('a reader in another process', () => {
       n += rowsOfBatch;
     };
     await append(noon, 'spam');
-    const wasRead = async (): Promise<void> => expect((await lines.next()).value).toBe('reading');
+    const wasRead = async (): Promise<void> => expect(await reader.line()).toBe('reading');
     await wasRead();
     let sealed = 0;
     const maintain = async (step: number): Promise<number> => {
@@ -260,8 +249,8 @@ describe('a reader in another process', () => {
     // Each call of `maintain` seals a day that the reader had opened.
     while ((await maintain(120)) > 0);
     await append(noon + 300 * hour, 'last');
-    const [code] = await ended;
-    expect({ code, said: JSON.parse(String((await lines.next()).value)), sealed }).toEqual({
+    const code = await reader.ended;
+    expect({ code, said: JSON.parse(String(await reader.line())), sealed }).toEqual({
       code: 0,
       said: { seen: n, several: true },
       sealed: 8,

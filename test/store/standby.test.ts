@@ -1,23 +1,17 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { expect, onTestFinished, test } from 'vitest';
+import { folderInTest } from '../../harness/process/folder.ts';
 import { takeWriterLock } from '../../src/store/sqlite/base/files.ts';
 import { openSqliteStandby, sqliteProcesses } from '../../src/store/sqlite/standby/standby.ts';
 import { openSqliteWriter } from '../../src/store/sqlite/write/writer.ts';
 import { day, micros } from '../../src/store/time.ts';
 
 const at = micros(20_000 * day + 1_000);
-
-function folderOf(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'almanac-standby-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  return folder;
-}
 
 function batch(values: readonly string[]) {
   const observations = values.map((val) => ({
@@ -28,7 +22,7 @@ function batch(values: readonly string[]) {
 }
 
 test('a standby follows the rows that the writer stores, and does not store them again when it becomes the writer', async () => {
-  const folder = folderOf();
+  const folder = folderInTest();
   const writer = openSqliteWriter({ folder, at });
   await writer.append(batch(['a', 'b']));
   const standby = openSqliteStandby({ folder, clock: () => at });
@@ -49,7 +43,7 @@ test('a standby follows the rows that the writer stores, and does not store them
 });
 
 test('a standby reads the label identities again after rows were purged', async () => {
-  const folder = folderOf();
+  const folder = folderInTest();
   const writer = openSqliteWriter({ folder, at });
   onTestFinished(() => writer.close());
   await writer.append(batch(['a']));
@@ -65,7 +59,7 @@ test('a standby reads the label identities again after rows were purged', async 
 });
 
 test('a store accepts only one standby, and lists the standby and the writer with their states', async () => {
-  const folder = folderOf();
+  const folder = folderInTest();
   expect(() => openSqliteStandby({ folder, clock: () => at })).toThrow(
     expect.objectContaining({ code: 'not_a_store' }),
   );
@@ -90,7 +84,7 @@ test('a store accepts only one standby, and lists the standby and the writer wit
 });
 
 test('a check for a writer or a standby never prevents a process from becoming one', async () => {
-  const path = join(folderOf(), 'writer.lock');
+  const path = join(folderInTest(), 'writer.lock');
   takeWriterLock(path).release();
   // The other process checks in the same way as `writerLockHeld`, without a pause.
   const look = `const Database = require(process.argv[2]);
@@ -107,7 +101,7 @@ test('a check for a writer or a standby never prevents a process from becoming o
 });
 
 test('the heartbeat changes while the writer is open', async () => {
-  const folder = folderOf();
+  const folder = folderInTest();
   const writer = openSqliteWriter({ folder, at });
   onTestFinished(() => writer.close());
   const standby = openSqliteStandby({ folder, clock: () => at });
@@ -117,7 +111,7 @@ test('the heartbeat changes while the writer is open', async () => {
 });
 
 test('a standby signals the recorded writer, or reports why it cannot', async () => {
-  const folder = folderOf();
+  const folder = folderInTest();
   const writer = openSqliteWriter({ folder, at });
   onTestFinished(() => writer.close());
   const signalled: [number, string][] = [];
@@ -145,7 +139,7 @@ test.each([
   ['that is a group of processes', { pid: -1 }],
   ['that does not exist', { pid: 2 ** 30 }],
 ])('a standby never signals a recorded process %s', async (_, change) => {
-  const folder = folderOf();
+  const folder = folderInTest();
   const writer = openSqliteWriter({ folder, at });
   onTestFinished(() => writer.close());
   const signalled: number[] = [];
@@ -160,7 +154,7 @@ test.each([
 });
 
 test('changes of a writer whose token was replaced are refused as fenced', async () => {
-  const folder = folderOf();
+  const folder = folderInTest();
   const writer = openSqliteWriter({ folder, at });
   onTestFinished(() => writer.close());
   await writer.append(batch(['a']));

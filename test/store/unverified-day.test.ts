@@ -1,8 +1,7 @@
-import { spawnSync } from 'node:child_process';
 import { chmodSync, readdirSync, readlinkSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { noon } from '../../harness/conformance/labels.ts';
+import { startScript } from '../../harness/process/script.ts';
 import { page, sealedToday, useSqliteFolder } from '../../harness/store/sqlite-folder.ts';
 import type { FileEvent } from '../../src/store/sqlite/base/files.ts';
 import { hotSubjectsSql } from '../../src/store/sqlite/hot/stored-counts.ts';
@@ -93,11 +92,8 @@ describe('a day that was sealed without checksums', () => {
 
   it.each(['checksums.written', 'checksums.renamed'])('gets its checksums after a kill (at %s)', async (point) => {
     await sealedByVersion2();
-    const script = fileURLToPath(new URL('../../harness/store/killed-store.ts', import.meta.url));
-    const { signal } = spawnSync(process.execPath, [script, 'maintain', place.path, String(later), point], {
-      stdio: 'inherit',
-    });
-    expect(signal).toBe('SIGKILL');
+    const killed = startScript('store/killed-store.ts', ['maintain', place.path, String(later), point]);
+    expect(await killed.ended).toBe('SIGKILL');
     expect((await reports()).flatMap(({ problems }) => problems)).toEqual([]);
     const writer = place.open({ at: later });
     await writer.maintain(later);

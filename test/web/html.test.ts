@@ -2,11 +2,12 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { HtmlValidate } from 'html-validate';
 import { describe, expect, it } from 'vitest';
-import { account, fill, folderInTest, startAccount, writerInTest } from '../../harness/accounts/account.ts';
+import { account, fill, startAccount, writerInTest } from '../../harness/accounts/account.ts';
 import { simulateArchive } from '../../harness/archive/simulated-archive.ts';
 import { artifactFolderInTest } from '../../harness/artifacts/artifacts.ts';
 import { labelerFixture, putLabelers } from '../../harness/artifacts/labelers.ts';
 import { pageStates } from '../../harness/pages/page-states.ts';
+import { folderInTest } from '../../harness/process/folder.ts';
 import { startProgramInTest } from '../../harness/process/program-in-test.ts';
 import { until } from '../../harness/process/until.ts';
 

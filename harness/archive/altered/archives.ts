@@ -24,7 +24,18 @@ export interface Alteration {
    * specifications accepts the archive.
    */
   readonly isOutside?: boolean;
-  readonly alter: (content: Content, archives: IntactArchive) => void;
+  readonly alter: (content: Content, archives: IntactArchive) => unknown;
+}
+
+/** Creates an alteration; `alter` may return anything. */
+export function altered(
+  name: string,
+  first: Verdict,
+  path: string,
+  alter: (content: Content, archives: IntactArchive) => unknown,
+  more: Pick<Alteration, 'kept' | 'key' | 'isOutside'> = {},
+): Alteration {
+  return { name, first, path, alter, ...more };
 }
 
 /** Archives to alter, and the state that a verifier kept from an earlier verification. */

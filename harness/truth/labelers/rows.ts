@@ -1,6 +1,5 @@
 import type { Labeler } from '../../../sim/labelers/labeler.ts';
-import type { EmittedLabel } from '../../../sim/labelers/truth.ts';
-import { verdict } from '../../../sim/labelers/truth.ts';
+import { type EmittedLabel, fieldsOf, labelKey, verdict } from '../../../sim/labelers/truth.ts';
 import type { Micros } from '../../../src/contract/timestamp.ts';
 import { day, hour, micros } from '../../../src/store/time.ts';
 import type { Role } from '../roles.ts';
@@ -63,16 +62,15 @@ export function acceptedRows(labeler: Labeler, role: Role | null, course: Course
       if (!harmless.has(refusal) && acceptedUs >= since) refusedInDay += 1;
       continue;
     }
-    const { uri, cid = null, val, neg = false, cts, exp = null } = label.label as Readonly<Record<string, unknown>>;
-    const identity = JSON.stringify([uri, cid, val, neg, cts, exp]);
-    if (known.has(identity)) continue;
-    known.add(identity);
+    const { val, neg, cts } = fieldsOf(label.label);
+    if (known.has(labelKey(label.label))) continue;
+    known.add(labelKey(label.label));
     const row = {
       value: String(val),
       removed: neg === true,
       acceptedUs,
       authoredUs: micros(Date.parse(String(cts)) * 1000),
-      signature: signatureOf(label),
+      signature: ownSignature(label),
     } as const;
     all.push(row);
     if (!isRepeat(labeler, n)) rows.push(row);
@@ -80,7 +78,8 @@ export function acceptedRows(labeler: Labeler, role: Role | null, course: Course
   return { rows, all, repeats: all.length - rows.length, refusedInDay };
 }
 
-function signatureOf({ odd }: EmittedLabel): AcceptedRow['signature'] {
+/** Returns the verdict on the signature of a label with the key of its time. */
+export function ownSignature({ odd }: EmittedLabel): AcceptedRow['signature'] {
   if (odd === 'unsigned') return 'unsigned';
   return odd === 'bad_signature' || odd === 'high_s' ? 'invalid' : 'verified';
 }

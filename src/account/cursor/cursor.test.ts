@@ -1,9 +1,9 @@
-import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { cursors as arbitraryCursors, maxLengthDidWeb } from '../../../harness/accounts/snapshots.ts';
+import { folderInTest } from '../../../harness/process/folder.ts';
 import { inputLimits } from '../../input/limits.ts';
 import { type Cursor, createCursors, markOf, readSecrets } from './cursor.ts';
 
@@ -126,14 +126,8 @@ describe('markOf', () => {
   });
 });
 
-function folder(): string {
-  const made = mkdtempSync(join(tmpdir(), 'almanac-secret-'));
-  onTestFinished(() => rmSync(made, { recursive: true, force: true }));
-  return made;
-}
-
 it('readSecrets creates a missing secret file that only its owner can read, and later reuses it', () => {
-  const path = join(folder(), 'data', 'account-secret');
+  const path = join(folderInTest(), 'data', 'account-secret');
   const made = readSecrets(path);
   expect(statSync(path).mode & 0o777).toBe(0o600);
   expect(readSecrets(path)).toEqual(made);
@@ -142,7 +136,7 @@ it('readSecrets creates a missing secret file that only its owner can read, and 
 });
 
 it('readSecrets accepts a file with two secrets, and returns them in the order of the file, the current secret first', () => {
-  const path = join(folder(), 'secret');
+  const path = join(folderInTest(), 'secret');
   writeFileSync(path, `${'ab'.repeat(32)}\n${'CD'.repeat(32)}\n\n`);
   expect(readSecrets(path)).toEqual([Buffer.alloc(32, 0xab), Buffer.alloc(32, 0xcd)]);
 });
@@ -153,7 +147,7 @@ it.each([
   ['a line that is not a secret', `${'ab'.repeat(32)}\nold\n`],
   ['three secrets', `${'ab'.repeat(32)}\n`.repeat(3)],
 ])('readSecrets refuses a file with %s and leaves it unchanged', (_what, text) => {
-  const path = join(folder(), 'secret');
+  const path = join(folderInTest(), 'secret');
   writeFileSync(path, text);
   expect(() => readSecrets(path)).toThrow(
     `the secret file ${path} must have one or two lines of 64 hex digits each, the current secret first`,
@@ -162,7 +156,7 @@ it.each([
 });
 
 it.skipIf(process.getuid?.() === 0)('readSecrets throws an error that names the file if it is not readable', () => {
-  const path = join(folder(), 'secret');
+  const path = join(folderInTest(), 'secret');
   writeFileSync(path, '', { mode: 0o000 });
   chmodSync(path, 0o000);
   expect(() => readSecrets(path)).toThrow(`cannot read or create the secret file ${path}: permission denied (EACCES)`);

@@ -1,5 +1,6 @@
 import { describe, expect, it, test } from 'vitest';
-import { account, fill, folderInTest, labelNo, writerInTest } from '../../../harness/accounts/account.ts';
+import { account, fill, labelNo, writerInTest } from '../../../harness/accounts/account.ts';
+import { folderInTest } from '../../../harness/process/folder.ts';
 import type { AccountRow } from '../../contract/account.ts';
 import { microsFromMillis } from '../../contract/timestamp.ts';
 import type { Frontier } from '../../store/port.ts';

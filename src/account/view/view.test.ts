@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { account, fill, folderInTest, labelers, writerInTest } from '../../../harness/accounts/account.ts';
+import { account, fill, labelers, writerInTest } from '../../../harness/accounts/account.ts';
 import { bodyOf, linesOf } from '../../../harness/accounts/account-view.ts';
+import { folderInTest } from '../../../harness/process/folder.ts';
 import { rosterRow } from '../../../harness/store/roster-row.ts';
 import type { StoredGap } from '../../store/port.ts';
 import type { RosterRow } from '../../store/roster.ts';

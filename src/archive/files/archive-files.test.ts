@@ -1,14 +1,8 @@
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { folderInTest } from '../../../harness/process/folder.ts';
 import { openArchiveFiles } from './archive-files.ts';
-
-function folderInTest(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'almanac-archive-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
-  return folder;
-}
 
 describe('the writer of archive files', () => {
   it('removes the partial line of a killed process before it appends the next line', () => {

@@ -1,15 +1,9 @@
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { memoryArchive } from '../../../harness/archive/memory-files.ts';
+import { folderInTest } from '../../../harness/process/folder.ts';
 import { checkpointPath, openLogWithKeyFile } from './day-log.ts';
-
-function folderInTest(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'almanac-archive-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
-  return folder;
-}
 
 describe('the key of a log', () => {
   it('is created once, is readable only by its owner, and is refused if other users can read it', () => {

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { beforeAll, expect, it, onTestFinished } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { writeClosedArchive } from '../../../harness/archive/closed-archive.ts';
 import { simulateArchive } from '../../../harness/archive/simulated-archive.ts';
+import { folderInTest } from '../../../harness/process/folder.ts';
 import { formatTombstones, type Tombstone } from '../days/records.ts';
 import { firstEdition } from '../tables/first-edition.ts';
 import { servableArchive } from './servable.ts';
@@ -23,8 +23,7 @@ beforeAll(async () => {
  * resolves with null if the archive does not serve it.
  */
 function directory(files = content) {
-  const root = mkdtempSync(join(tmpdir(), 'almanac-servable-'));
-  onTestFinished(() => rmSync(root, { recursive: true }));
+  const root = folderInTest();
   const write = (path: string, bytes: Uint8Array): void => {
     mkdirSync(join(root, dirname(path)), { recursive: true });
     writeFileSync(join(root, path), bytes);

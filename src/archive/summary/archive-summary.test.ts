@@ -1,9 +1,9 @@
-import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { simulateArchive } from '../../../harness/archive/simulated-archive.ts';
 import { simulatedHours } from '../../../harness/archive/simulated-hours.ts';
+import { folderInTest } from '../../../harness/process/folder.ts';
 import { until } from '../../../harness/process/until.ts';
 import { findIdentityIn } from '../../main/archived-identity.ts';
 import { hourMs } from '../days/calendar.ts';
@@ -80,8 +80,7 @@ test('a table that lacks a required column or has quoted cells has no sums', () 
 test('an archive has no summary while its directory is empty, and has the sums of its tables once it contains days', async () => {
   const simulated = simulateArchive({ hours: (now) => simulatedHours(now) });
   await simulated.run(30);
-  const root = mkdtempSync(join(tmpdir(), 'almanac-summary-'));
-  onTestFinished(() => rmSync(root, { recursive: true }));
+  const root = folderInTest();
   const write = (): void => {
     for (const [path, bytes] of simulated.content) {
       mkdirSync(join(root, dirname(path)), { recursive: true });
@@ -113,8 +112,7 @@ test('an archive has no summary while its directory is empty, and has the sums o
 });
 
 test('the known issues of an archive are read together with its days, but are ignored if the list is invalid or contains an identity', async () => {
-  const root = mkdtempSync(join(tmpdir(), 'almanac-summary-'));
-  onTestFinished(() => rmSync(root, { recursive: true }));
+  const root = folderInTest();
   const issue: KnownIssue = {
     ...{ id: 'twice', reported_at: '2026-11-21T00:00:00Z', source: 'labels', summary: 'Counted twice.' },
     ...{ start: '2026-11-20T10:00:00Z', end: null },
@@ -134,8 +132,7 @@ test('the known issues of an archive are read together with its days, but are ig
 });
 
 test('a table that is withdrawn has no sums from the next check on, whether or not its file still exists', async () => {
-  const root = mkdtempSync(join(tmpdir(), 'almanac-summary-'));
-  onTestFinished(() => rmSync(root, { recursive: true }));
+  const root = folderInTest();
   const day = '2026-11-20';
   const file = (name: string) => join(root, 'days', day, name);
   mkdirSync(file('.'), { recursive: true });

@@ -1,7 +1,7 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { folderInTest } from '../../../harness/process/folder.ts';
 import { hour, micros } from '../../store/time.ts';
 import { hasLost, readStoreRecord, StoreRecorder } from './heartbeat.ts';
 
@@ -43,8 +43,7 @@ describe('a store', () => {
 
 describe('the record of a store', () => {
   const directory = (): string => {
-    const made = mkdtempSync(join(tmpdir(), 'almanac-record-'));
-    onTestFinished(() => rmSync(made, { recursive: true, force: true }));
+    const made = folderInTest();
     return made;
   };
   /** Returns a recorder of a store whose progress the test sets. */

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type Flood, type Flooder, startFlooder } from '../../../harness/labels/flooder.ts';
 import { type LabelsProcess, spawnLabels } from '../../../harness/labels/labels-process.ts';
+import { cpuSeconds, memoryMib } from '../../../harness/process/process-tree.ts';
 import { until } from '../../../harness/process/until.ts';
 import { createSim, type Sim } from '../../../sim/index.ts';
 import type { Labeler } from '../../../sim/labelers/labeler.ts';
@@ -96,20 +97,6 @@ function diskBytes(): number {
   return readdirSync(days).reduce((sum, name) => sum + statSync(join(days, name)).size, 0);
 }
 
-/** Returns the peak memory of the process, in bytes. */
-function peakMemory({ process }: LabelsProcess): number {
-  const [, kilobytes] = /VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${process.pid}/status`, 'utf8')) ?? [];
-  return Number(kilobytes) * 1024;
-}
-
-/** Returns the processor time of the process, in seconds. */
-function cpuSeconds({ process }: LabelsProcess): number {
-  // Parse the fields that follow the name in parentheses, because the name may contain any text. Fields 14 and 15 are
-  // utime and stime, in hundredths of a second.
-  const fields = readFileSync(`/proc/${process.pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
-  return (Number(fields[11]) + Number(fields[12])) / 100;
-}
-
 /** Makes the honest labeler emit labels one by one, each after the previous one has been stored. */
 async function giveHonestly(labels: number): Promise<void> {
   for (let i = 0; i < labels; i += 1) {
@@ -135,7 +122,7 @@ test.each([
     expect(sent).toBeGreaterThan(20_000_000);
     // New sources together may use a fifth of the daily budget, and an eighth of that is available immediately.
     expect(diskBytes()).toBeLessThan(40_000_000);
-    expect(peakMemory(labels)).toBeLessThan(1024 ** 3);
+    expect(memoryMib(labels.process.pid, 'VmHWM') * 1024 ** 2).toBeLessThan(1024 ** 3);
     const { gaps } = await stored();
     expect(gaps.filter(({ source }) => source === null || source === honest.did)).toEqual([]);
     expect(overview().caveats.join()).not.toContain('No labels of');
@@ -149,10 +136,10 @@ test.each([
 test('honest labels are stored while twenty labelers flood with frames of 30 bytes that cause gaps', async () => {
   const outdated = infoFrame('OutdatedCursor', '');
   const labels = await observe(20, () => outdated);
-  const before = cpuSeconds(labels);
+  const before = cpuSeconds(labels.process.pid);
   await giveHonestly(48);
   // Frames that cause gaps use less processor time than is allowed for the honest labels, whatever their rate.
-  expect(cpuSeconds(labels) - before).toBeLessThan(2.5);
+  expect(cpuSeconds(labels.process.pid) - before).toBeLessThan(2.5);
   const { gaps, rows } = await stored();
   expect(rows.get(honest.did)).toBe(48);
   expect(gaps.filter(({ source }) => source === null || source === honest.did)).toEqual([]);

@@ -7,7 +7,7 @@ import { Secp256k1PrivateKeyExportable } from '@atcute/crypto';
 import { LabelerServer } from '@skyware/labeler';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type LabelStation, removeStation, startStation } from '../../../harness/labels/label-station.ts';
-import { type DidHost, startDidHost } from '../../../harness/net/directory.ts';
+import { type Directory, startDirectory } from '../../../harness/net/directory.ts';
 import { until } from '../../../harness/process/until.ts';
 import { micros } from '../../../src/store/time.ts';
 
@@ -15,7 +15,7 @@ const did = 'did:plc:labelerlabelerlabelerlab';
 const account = 'did:plc:aaaaaaaaaaaaaaaaaaaaaaaa';
 const post = `at://${account}/app.bsky.feed.post/3kabc`;
 
-let directory: DidHost;
+let directory: Directory;
 let folder: string;
 let dbPath: string;
 let key: Secp256k1PrivateKeyExportable;
@@ -23,12 +23,12 @@ let labeler: LabelerServer;
 let endpoint: string;
 let station: LabelStation | null = null;
 
-beforeAll(async () => {
-  directory = await startDidHost();
+beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'almanac-skyware-'));
 });
 
 beforeEach(async () => {
+  directory = await startDirectory();
   dbPath = join(folder, `${performance.now()}.db`);
   key = await Secp256k1PrivateKeyExportable.createKeypair();
   await startLabeler();
@@ -45,7 +45,14 @@ async function startLabeler(): Promise<void> {
 
 /** Registers the labeler's key and an endpoint in the directory. */
 async function register(at = endpoint): Promise<void> {
-  directory.documents.set(did, { endpoint: at, publicKeyMultibase: await key.exportPublicKey('multikey') });
+  const publicKeyMultibase = await key.exportPublicKey('multikey');
+  directory.entries.set(`/${did}`, {
+    document: {
+      id: did,
+      service: [{ id: '#atproto_labeler', type: 'AtprotoLabeler', serviceEndpoint: at }],
+      verificationMethod: [{ id: `${did}#atproto_label`, type: 'Multikey', controller: did, publicKeyMultibase }],
+    },
+  });
 }
 
 afterEach(async () => {
@@ -55,8 +62,7 @@ afterEach(async () => {
   await labeler.app.close();
 });
 
-afterAll(async () => {
-  await directory.stop();
+afterAll(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 

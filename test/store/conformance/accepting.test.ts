@@ -1,16 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { anyLabel, labelers, labelNumber, noon, observationOf, subjects } from '../../../harness/conformance/labels.ts';
-import {
-  around,
-  batch,
-  everyRow,
-  kinds,
-  later,
-  noonText,
-  problems,
-  useStore,
-} from '../../../harness/conformance/suite.ts';
+import { around, batch, kinds, later, noonText, problems, useStore } from '../../../harness/conformance/suite.ts';
+import { everyRow } from '../../../harness/store/scan.ts';
 import { maxRefusedRowsLength } from '../../../src/store/label.ts';
 import { maxBatchRows } from '../../../src/store/port.ts';
 import { day, dayStart, hour, micros, minute, second } from '../../../src/store/time.ts';

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { labelers, noon } from '../../../harness/conformance/labels.ts';
-import { batch, everyRow, kinds, later, problems, useStore } from '../../../harness/conformance/suite.ts';
+import { batch, kinds, later, problems, useStore } from '../../../harness/conformance/suite.ts';
 import { rosterRow } from '../../../harness/store/roster-row.ts';
+import { everyRow } from '../../../harness/store/scan.ts';
 import type { DayReport, StoreReader } from '../../../src/store/port.ts';
 import type { RosterRow } from '../../../src/store/roster.ts';
 import { day, dayStart, minute } from '../../../src/store/time.ts';

@@ -31,7 +31,7 @@ describe.skipIf(!hasPostgres())('a store in PostgreSQL whose writer is killed', 
       }
       // Kill the process at a random moment of the next commit.
       for (let turns = randomInt(0, 60); turns > 0; turns--) await new Promise((resolve) => setImmediate(resolve));
-      await appending.kill();
+      await appending.end('SIGKILL');
       acknowledged = await check(url, acknowledged);
     }
   });

@@ -55,10 +55,10 @@ describe.skipIf(!hasPostgres())('a store in PostgreSQL', () => {
   it('refuses the batches of a suspended writer after another process has become the writer', async () => {
     const appending = startAppending(url, leaseMs);
     while (!(await appending.line())?.startsWith('ack'));
-    appending.process.kill('SIGSTOP');
+    appending.child.kill('SIGSTOP');
     const second = await write();
     const before = await second.frontier();
-    appending.process.kill('SIGCONT');
+    appending.child.kill('SIGCONT');
     let last: string | null = null;
     for (let line = await appending.line(); line !== null; line = await appending.line()) last = line;
     expect(last).toBe('refused fenced');

@@ -1,10 +1,11 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { noon, subjects } from '../../../harness/conformance/labels.ts';
-import { around, batch, everyRow, later } from '../../../harness/conformance/suite.ts';
+import { around, batch, later } from '../../../harness/conformance/suite.ts';
 import { freePort } from '../../../harness/net/ports.ts';
 import { pauseReplay, replayed, resumeReplay, statement } from '../../../harness/postgres/appending.ts';
 import { hasPostgres, type PostgresServer, startPostgres, startStandby } from '../../../harness/postgres/server.ts';
 import { until } from '../../../harness/process/until.ts';
+import { everyRow } from '../../../harness/store/scan.ts';
 import type { StoreReader, StoreWriter } from '../../../src/store/port.ts';
 import { type PostgresPlace, parsePostgresUrl } from '../../../src/store/postgres/base/place.ts';
 import { type Queries, Session } from '../../../src/store/postgres/base/session.ts';

@@ -1,8 +1,9 @@
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { noon } from '../../../harness/conformance/labels.ts';
-import { batch, everyRow, later } from '../../../harness/conformance/suite.ts';
+import { batch, later } from '../../../harness/conformance/suite.ts';
 import { hasPostgres, type PostgresServer, startPostgres } from '../../../harness/postgres/server.ts';
+import { everyRow } from '../../../harness/store/scan.ts';
 import { openStoreReader, openStoreWriter } from '../../../src/store/open.ts';
 import { type PostgresPlace, parsePostgresUrl } from '../../../src/store/postgres/base/place.ts';
 import { initializeStore } from '../../../src/store/postgres/schema/migrate.ts';

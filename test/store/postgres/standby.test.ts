@@ -146,11 +146,11 @@ describe.skipIf(!hasPostgres())('the standby of a store in PostgreSQL', () => {
 
   it('ends the lease and the open transaction of a suspended writer, which stores nothing after it resumes', async () => {
     const appending = startAppending(url, leaseMs);
-    onTestFinished(() => appending.kill());
+    onTestFinished(async () => void (await appending.end('SIGKILL')));
     while (!(await appending.line())?.startsWith('ack'));
     const standby = await standBy();
     const fatalBefore = await fatalEnds();
-    appending.process.kill('SIGSTOP');
+    appending.child.kill('SIGSTOP');
     // Act like a standby that has waited for a sign of life: only transactions older than a second are ended, because
     // the server may still begin a transaction that the process requested earlier.
     const silent = `FROM standby_${count}.store WHERE renewed_at < clock_timestamp() - interval '1 second' AND NOT EXISTS
@@ -169,7 +169,7 @@ describe.skipIf(!hasPostgres())('the standby of a store in PostgreSQL', () => {
     const next = await standby.takeOver();
     onTestFinished(() => next.close());
     const before = await next.frontier();
-    appending.process.kill('SIGCONT');
+    appending.child.kill('SIGCONT');
     let last: string | null = null;
     for (let line = await appending.line(); line !== null; line = await appending.line()) last = line;
     expect(last).toBe('refused fenced');
@@ -178,11 +178,11 @@ describe.skipIf(!hasPostgres())('the standby of a store in PostgreSQL', () => {
 
   it('notices that the connections of a killed writer are closed, before its lease expires', async () => {
     const appending = startAppending(url, 60_000);
-    onTestFinished(() => appending.kill());
+    onTestFinished(async () => void (await appending.end('SIGKILL')));
     while (!(await appending.line())?.startsWith('ack'));
     const standby = await standBy();
     expect(await standby.writer()).toMatchObject({ kind: 'writing', isGone: false });
-    await appending.kill();
+    await appending.end('SIGKILL');
     await expect.poll(() => standby.writer()).toMatchObject({ kind: 'writing', isGone: true });
     expect(await standby.endWriter()).toMatchObject({ kind: 'ended' });
     await (await standby.takeOver()).close();
@@ -190,15 +190,15 @@ describe.skipIf(!hasPostgres())('the standby of a store in PostgreSQL', () => {
 
   it('does not treat the writer as gone if connections are missing after a failed check', async () => {
     const appending = startAppending(url, 60_000);
-    onTestFinished(() => appending.kill());
+    onTestFinished(async () => void (await appending.end('SIGKILL')));
     while (!(await appending.line())?.startsWith('ack'));
     const standby = await standBy();
     await standby.writer();
     await change('ALTER TABLE store RENAME TO hidden');
-    await appending.kill();
+    await appending.end('SIGKILL');
     await expect(standby.writer()).rejects.toMatchObject({ code: 'unexpected' });
     await change('ALTER TABLE hidden RENAME TO store');
-    const open = `FROM pg_stat_activity WHERE application_name LIKE '%pid ${appending.process.pid}'`;
+    const open = `FROM pg_stat_activity WHERE application_name LIKE '%pid ${appending.child.pid}'`;
     await until('the end of its connections', async () => (await counted(open)) === 0);
     expect(await standby.writer()).toMatchObject({ kind: 'writing', isGone: false });
   });

@@ -1,9 +1,9 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { type MemoryContent, type MemoryRow, windowStore } from '../../../../harness/labels/window-store.ts';
+import { folderInTest } from '../../../../harness/process/folder.ts';
 import { type LabelsHours, recogniseLabelsHours } from '../../../artifact/hours/labels-hours.ts';
 import type { StoredGap } from '../../../store/port.ts';
 import { day, hour, micros, minute, second } from '../../../store/time.ts';
@@ -381,8 +381,7 @@ test('the counts of each hour equal the counts of its rows in every read while r
 });
 
 test('the source states are read from a file of several megabytes without its list of labelers', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'almanac-hours-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const folder = folderInTest();
   const path = join(folder, 'labels-hours.json');
   expect(await readEarlierHours(path)).toBeNull();
   const now = start + hour + minute;

@@ -1,8 +1,8 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { folderInTest } from '../../../../harness/process/folder.ts';
 import { StoreError } from '../../errors.ts';
 import {
   applicationId,
@@ -17,8 +17,7 @@ import {
 } from './connection.ts';
 
 it('a read-only connection throws not_a_store if its file was removed before the first read', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'almanac-connection-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = folderInTest();
   const path = join(folder, 'day.sqlite');
   const writer = openWritable(path, 1024 * 1024);
   onTestFinished(() => void writer.close());

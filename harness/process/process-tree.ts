@@ -31,6 +31,20 @@ export function processTree(root: number): ProcessTree {
   };
 }
 
+/** Returns the memory of a process, in MiB: its present resident memory, or its peak. Throws if it has exited. */
+export function memoryMib(pid: number | undefined, which: 'VmRSS' | 'VmHWM'): number {
+  const kib = new RegExp(`^${which}:\\s+(\\d+) kB$`, 'm').exec(read(`/proc/${pid}/status`))?.[1];
+  if (kib === undefined) throw new Error(`process ${pid} has exited`);
+  return Number(kib) / 1024;
+}
+
+/** Returns the processor time of a process without its descendants, in seconds. Throws if it has exited. */
+export function cpuSeconds(pid: number | undefined): number {
+  const [stat] = statOf(Number(pid));
+  if (!stat) throw new Error(`process ${pid} has exited`);
+  return stat.cpu;
+}
+
 function statOf(pid: number): { pid: number; parent: number; cpu: number }[] {
   const text = read(`/proc/${pid}/stat`);
   // Parse the fields after the process name, which is in brackets and may contain any character.

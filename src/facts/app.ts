@@ -6,7 +6,7 @@ import { contractIds, paths } from '../contract/identifiers.ts';
 import { formatTimestamp, usableTimestamp } from '../contract/timestamp.ts';
 import { below, pathOf, type ReadRequest } from '../http/read-request.ts';
 import { commonHeaders, errorReply, json, methodNotAllowed, preflight, type Reply } from '../http/reply.ts';
-import { chooseCoding, matchesEntityTag } from '../http/representation/negotiation.ts';
+import { chooseCoding } from '../http/representation/negotiation.ts';
 import { archivePage, archivePagePath, monthPage } from './archive/archive-page.tsx';
 import { archiveCharts, monthPath } from './archive/chart.tsx';
 import type { ArchivedDays } from './archive/model.ts';
@@ -19,7 +19,7 @@ import type { LabelersPublication } from './labelers/publication.ts';
 import { hoursPage, hoursPagePaths } from './page/hours-page.tsx';
 import { markedOrigins } from './page/model.ts';
 import { type AccountLinks, observatoryPage } from './page/page.tsx';
-import { cacheControl } from './representation.ts';
+import { cacheControl, conditionalReply } from './representation.ts';
 import {
   type FactOutcomes,
   type FactResource,
@@ -240,9 +240,7 @@ function factReply(conditions: Conditions, resource: FactResource, now: number):
   if (outcome.kind === 'refused') {
     return errorReply(outcome.code, factsCommonHeaders, ['Cache-Control', 'no-store'], outcome.freshness);
   }
-  const { representation } = outcome;
-  if (matchesEntityTag(conditions.ifNoneMatch, representation.etag)) return representation.notModified;
-  return representation.ok(chooseCoding(conditions.acceptEncoding));
+  return conditionalReply(outcome.representation, conditions);
 }
 
 /**

@@ -150,13 +150,11 @@ export function labelsResource(
 ): FactResource {
   const evidenceOf = oncePer((reading: Readable<LabelArtifact>) => labelEvidence(reading.artifact));
   const representationOf = keepOne<LabelArtifact>((reading, bucket, now) =>
-    represent({
-      envelope: labelsEnvelope(reading.artifact, judgeLabels(evidenceOf(reading), bounds, now), now),
-      etag: entityTag(contractIds.labelsOverview, reading.digest, bucket),
-      modifiedAt: reading.modifiedAt,
-      builtAt: now,
-      common,
-    }),
+    represent(
+      labelsEnvelope(reading.artifact, judgeLabels(evidenceOf(reading), bounds, now), now),
+      entityTag(contractIds.labelsOverview, reading.digest, bucket),
+      { modifiedAt: reading.modifiedAt, builtAt: now, headers: common },
+    ),
   );
 
   const origin = labelsOrigin();
@@ -227,13 +225,11 @@ type Fact = 'weatherConditions' | 'weatherMetrics';
 export function weatherResource(fact: Fact, source: ArtifactSource<WeatherArtifact>, common: HeaderList): FactResource {
   const timeOf = oncePer((reading: Readable<WeatherArtifact>) => weatherTime(reading.artifact));
   const representationOf = keepOne<WeatherArtifact>((reading, bucket, now) =>
-    represent({
-      envelope: weatherEnvelope(fact, reading.artifact, timeOf(reading), now),
-      etag: entityTag(contractIds[fact], reading.digest, bucket),
-      modifiedAt: reading.modifiedAt,
-      builtAt: now,
-      common,
-    }),
+    represent(
+      weatherEnvelope(fact, reading.artifact, timeOf(reading), now),
+      entityTag(contractIds[fact], reading.digest, bucket),
+      { modifiedAt: reading.modifiedAt, builtAt: now, headers: common },
+    ),
   );
 
   const origin = lastOrigin<WeatherArtifact>((artifact) => projectWeather(artifact).provenance.origin ?? 'live');

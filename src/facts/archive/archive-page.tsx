@@ -6,7 +6,8 @@ import { originTitles } from '../../web/format.ts';
 import type { PageParts } from '../../web/page-body.tsx';
 import { originCaveats } from '../caveats.ts';
 import { chartFile, Ranges } from '../hours/chart-figure.tsx';
-import { htmlReplies } from '../html-replies.ts';
+
+import { htmlReplies } from '../representation.ts';
 import {
   chartLengths,
   dayText,

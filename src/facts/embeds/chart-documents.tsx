@@ -1,7 +1,7 @@
 import type { ErrorCode } from '../../contract/errors.ts';
 import { collectionNames, type Origin } from '../../contract/vocabulary.ts';
-import { errorReply, type HeaderList, type Reply, withBody } from '../../http/reply.ts';
-import { type Coding, chooseCoding, encode } from '../../http/representation/negotiation.ts';
+import { errorReply, type HeaderList, type Reply } from '../../http/reply.ts';
+import { type Coding, chooseCoding, codedReplies } from '../../http/representation/negotiation.ts';
 import { instantText } from '../../web/format.ts';
 import {
   type ArchiveChartName,
@@ -119,8 +119,7 @@ function originOf(outcome: FactOutcomes['labels']): Origin | null {
 interface KeptFile {
   readonly mark: unknown;
   readonly origin: Origin | null;
-  readonly body: Buffer;
-  readonly replies: Map<Coding, Reply>;
+  readonly replies: (coding: Coding) => Reply;
 }
 
 function kept(common: HeaderList, form: Form, find: (state: ChartState) => Found): ChartResource {
@@ -129,31 +128,21 @@ function kept(common: HeaderList, form: Form, find: (state: ChartState) => Found
     const chart = find(state);
     const { mark, origin } = chart;
     if ('why' in chart && form === 'csv') return errorReply(chart.code, common, ['Cache-Control', 'no-store']);
-    const current: KeptFile =
-      known !== null && known.mark === mark && known.origin === origin
-        ? known
-        : { mark, origin, body: Buffer.from(bodyOf(chart, form)), replies: new Map<Coding, Reply>() };
-    known = current;
-    const coding = chooseCoding(acceptEncoding);
-    const ready = current.replies.get(coding);
-    if (ready) return ready;
-    const reply = fileReply(common, { form, body: current.body, isRefused: 'why' in chart }, coding);
-    current.replies.set(coding, reply);
-    return reply;
+    if (known === null || known.mark !== mark || known.origin !== origin) {
+      known = { mark, origin, replies: fileReplies(common, form, chart) };
+    }
+    return known.replies(chooseCoding(acceptEncoding));
   };
 }
 
-function fileReply(
-  common: HeaderList,
-  { form, body, isRefused }: { readonly form: Form; readonly body: Buffer; readonly isRefused: boolean },
-  coding: Coding,
-): Reply {
-  return withBody(200, form === 'svg' ? svgType : csvType, encode(body, coding), [
-    ...(coding === 'identity' ? [] : ['Content-Encoding', coding]),
-    ...['Cache-Control', isRefused ? 'no-store' : cacheControl, 'Vary', 'Accept-Encoding'],
+function fileReplies(common: HeaderList, form: Form, chart: Found): (coding: Coding) => Reply {
+  const headers = [
+    ...['Cache-Control', 'why' in chart ? 'no-store' : cacheControl, 'Vary', 'Accept-Encoding'],
     ...(form === 'svg' ? chartHeaders : []),
     ...common,
-  ]);
+  ];
+  const contentType = form === 'svg' ? svgType : csvType;
+  return codedReplies({ contentType, body: Buffer.from(bodyOf(chart, form)), headers });
 }
 
 /**
@@ -167,9 +156,8 @@ export function monthFile(path: string, state: ChartState, common: HeaderList, a
   const own = kind === undefined ? null : (state.archive()?.ofMonth(month, isLabels ? 'labels' : 'events') ?? null);
   if (own === null) return null;
   const chart = archived(state, isLabels, () => own);
-  const isRefused = 'why' in chart;
-  if (isRefused && form === 'csv') return errorReply(chart.code, common, ['Cache-Control', 'no-store']);
-  return fileReply(common, { form, body: Buffer.from(bodyOf(chart, form)), isRefused }, chooseCoding(acceptEncoding));
+  if ('why' in chart && form === 'csv') return errorReply(chart.code, common, ['Cache-Control', 'no-store']);
+  return fileReplies(common, form, chart)(chooseCoding(acceptEncoding));
 }
 
 function bodyOf(chart: Found, form: Form): string {

@@ -1,7 +1,7 @@
 import Negotiator from 'negotiator';
 import type { ReadRequest } from '../../http/read-request.ts';
-import { type HeaderList, type Reply, withBody } from '../../http/reply.ts';
-import { type Coding, chooseCoding, encode, matchesEntityTag } from '../../http/representation/negotiation.ts';
+import type { HeaderList, Reply } from '../../http/reply.ts';
+import { chooseCoding, codedReplies, matchesEntityTag } from '../../http/representation/negotiation.ts';
 import { conditionsBadge, labelsBadge } from '../embeds/badge.tsx';
 import { observatoryChart } from '../embeds/chart.tsx';
 import { embedHeaders, svgType } from '../embeds/image.tsx';
@@ -93,18 +93,12 @@ function renderedAs({ path, uses }: FactFormat, { contentType, render }: Renderi
     const etag = tags.includes(null) ? null : entityTag(`${path} ${contentType}`, tags.join(' '), 0);
     const validators = etag === null ? ['Cache-Control', 'no-store'] : ['ETag', etag, 'Cache-Control', cacheControl];
     const headers = [...validators, ...always];
-    return { body: Buffer.from(render(facts)), etag, headers, replies: new Map<Coding, Reply>() };
+    return { etag, headers, ok: codedReplies({ contentType, body: Buffer.from(render(facts)), headers }) };
   });
 
   return (outcomes: FactOutcomes, { ifNoneMatch, acceptEncoding }: Conditions, now: number): Reply => {
-    const { body, etag, headers, replies } = documentAt(outcomes, now);
+    const { etag, headers, ok } = documentAt(outcomes, now);
     if (etag !== null && matchesEntityTag(ifNoneMatch, etag)) return { status: 304, headers, body: null };
-    const coding = chooseCoding(acceptEncoding);
-    const known = replies.get(coding);
-    if (known) return known;
-    const codingHeader = coding === 'identity' ? [] : ['Content-Encoding', coding];
-    const reply = withBody(200, contentType, encode(body, coding), [...codingHeader, ...headers]);
-    replies.set(coding, reply);
-    return reply;
+    return ok(chooseCoding(acceptEncoding));
   };
 }

@@ -6,7 +6,8 @@ import type { PageParts } from '../../web/page-body.tsx';
 import { originCaveats } from '../caveats.ts';
 import { ChartFigure, chartFile, newestHours, type PageChart, Ranges } from '../hours/chart-figure.tsx';
 import { collectionWords, type HoursCharts, type WeatherCharts } from '../hours/shown-hours.ts';
-import { htmlReplies } from '../html-replies.ts';
+
+import { htmlReplies } from '../representation.ts';
 import { type FactOutcomes, keepPerOutcomes } from '../resources.ts';
 import { type ObservatoryFacts, originsShown } from './model.ts';
 

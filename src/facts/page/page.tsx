@@ -8,7 +8,8 @@ import { type SampleAccount, SampleAccounts } from '../../web/sample-accounts.ts
 import { recentArchive, recentDays, recentHtml } from '../archive/chart.tsx';
 import { type ArchivedDays, hourNumber } from '../archive/model.ts';
 import type { HoursCharts } from '../hours/shown-hours.ts';
-import { htmlReplies } from '../html-replies.ts';
+
+import { htmlReplies } from '../representation.ts';
 import { type FactOutcomes, keepPerOutcomes, oncePer } from '../resources.ts';
 import { labelHoursHtml, weatherHoursHtml } from './hours-page.tsx';
 import { observatory } from './observatory.tsx';

@@ -7,8 +7,16 @@ import { Foreign } from '../../../web/foreign.tsx';
 import { agreeing } from '../../../web/format.ts';
 import type { PageParts } from '../../../web/page-body.tsx';
 import { Quote, Unknown } from '../../page/pieces.tsx';
-import { type SortKey, sortKeys } from '../catalogue.ts';
-import { isPlain, type ListPage, type ListQuery, maxSearchBytes, queryText } from '../replies.ts';
+import {
+  isPlain,
+  type ListPage,
+  type ListQuery,
+  maxSearchBytes,
+  queryText,
+  type SortKey,
+  sortKeys,
+} from '../catalogue.ts';
+
 import { CaveatList, Handle, labelerPageParts } from './frame.tsx';
 import { enumeration, foundText, sortText, stateText } from './words.ts';
 

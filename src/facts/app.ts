@@ -8,17 +8,17 @@ import { below, pathOf, type ReadRequest } from '../http/read-request.ts';
 import { commonHeaders, errorReply, json, methodNotAllowed, preflight, type Reply } from '../http/reply.ts';
 import { chooseCoding } from '../http/representation/negotiation.ts';
 import { archivePage, archivePagePath, monthPage } from './archive/archive-page.tsx';
-import { archiveCharts, monthPath } from './archive/chart.tsx';
-import type { ArchivedDays } from './archive/model.ts';
+import { monthPath } from './archive/chart.tsx';
+import { type ArchivedDays, archiveCharts } from './archive/model.ts';
 import type { FactsDocuments } from './documents.ts';
 import { type ChartState, chartDocuments, hoursEmbedPath, monthFile } from './embeds/chart-documents.tsx';
 import { factFormats, renderedFacts } from './formats/formats.ts';
 import { type HoursCharts, type HoursSources, hoursCharts } from './hours/shown-hours.ts';
 import { type FreshnessBounds, judgeLabels, labelEvidence } from './judge.ts';
 import type { LabelersPublication } from './labelers/publication.ts';
-import { hoursPage, hoursPagePaths } from './page/hours-page.tsx';
+
 import { markedOrigins } from './page/model.ts';
-import { type AccountLinks, observatoryPage } from './page/page.tsx';
+import { type AccountLinks, hoursPage, hoursPagePaths, observatoryPage } from './page/page.tsx';
 import { cacheControl, conditionalReply } from './representation.ts';
 import {
   type FactOutcomes,

@@ -13,16 +13,10 @@ import { bucketSeconds } from '../contract/limits.ts';
 import { formatTimestamp, type microsFromMillis, parseTimestamp, usableTimestamp } from '../contract/timestamp.ts';
 import type { Origin } from '../contract/vocabulary.ts';
 import type { HeaderList } from '../http/reply.ts';
-import { legacyLabelCaveats, recentLabelCaveats, weatherCaveatsFor } from './caveats.ts';
 import { ageSeconds, type FreshnessBounds, type Judgement, judgeLabels, labelEvidence } from './judge.ts';
 import type { ObservatoryFacts, Shown } from './page/model.ts';
-import {
-  legacyLabelProvenance,
-  projectLegacyLabels,
-  projectRecentLabels,
-  recentLabelProvenance,
-} from './project-labels.ts';
-import { projectWeather } from './project-weather.ts';
+import { projectLabels } from './project-labels.ts';
+import { originOfWeather, projectWeather } from './project-weather.ts';
 import { ageBucket, entityTag, type Representation, represent } from './representation.ts';
 
 /** Result of a fact endpoint at one instant. */
@@ -187,17 +181,7 @@ export function labelsEnvelope(artifact: LabelArtifact, judgement: Judgement, no
     generated_at: usableTimestamp(overview.generated_at),
     retrieved_at: formatTimestamp(now),
     age_seconds: judgement.freshness.age_seconds,
-    ...(artifact.schema === '23'
-      ? {
-          facts: projectLegacyLabels(artifact.overview),
-          caveats: legacyLabelCaveats(),
-          provenance: legacyLabelProvenance(),
-        }
-      : {
-          facts: projectRecentLabels(artifact.overview),
-          caveats: recentLabelCaveats(artifact.overview.origin ?? 'live', artifact.overview.caveats),
-          provenance: recentLabelProvenance(artifact.overview),
-        }),
+    ...projectLabels(artifact),
     freshness: judgement.freshness,
   };
 }
@@ -232,7 +216,7 @@ export function weatherResource(fact: Fact, source: ArtifactSource<WeatherArtifa
     ),
   );
 
-  const origin = lastOrigin<WeatherArtifact>((artifact) => projectWeather(artifact).provenance.origin ?? 'live');
+  const origin = lastOrigin(originOfWeather);
   return (now) => {
     const reading = source.read();
     const from = origin(reading);
@@ -252,18 +236,13 @@ export function weatherEnvelope(
   time: WeatherTime,
   now: number,
 ): WeatherConditionsEnvelope | WeatherMetricsEnvelope {
-  const { conditions, window, totalEvents, collections, freshness, provenance, caveats } = projectWeather(artifact);
   const age = time.kind === 'known' ? ageSeconds(time.at, now) : null;
+  const { conditions, window, totalEvents, collections, ...tail } = projectWeather(artifact, age !== null && age < 0);
   const head = {
     instrument: 'weather' as const,
     generated_at: time.kind === 'known' ? time.text : null,
     retrieved_at: formatTimestamp(now),
     age_seconds: age,
-  };
-  const tail = {
-    caveats: weatherCaveatsFor(provenance.origin ?? 'live', age !== null && age < 0, caveats),
-    provenance,
-    freshness,
   };
   return fact === 'weatherConditions'
     ? {

@@ -16,9 +16,9 @@ import {
 import type { HoursCharts, ShownHours } from '../hours/shown-hours.ts';
 import { cacheControl } from '../representation.ts';
 import type { FactOutcomes } from '../resources.ts';
+import { networkNames } from './badge.tsx';
 import { chartWidth, innerWidth, left, Plate } from './chart.tsx';
 import { chartHeaders, chartStyle, ImageChart, Line, renderImage, svgType } from './image.tsx';
-import { networkNames } from './texts.ts';
 
 const hourCharts = ['events', 'events-24h', 'labels', 'labels-24h', ...collectionNames] as const;
 type HourChartName = (typeof hourCharts)[number];

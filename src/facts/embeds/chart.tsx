@@ -6,6 +6,8 @@ import { countText, rateText } from '../../web/format.ts';
 import { layTimeline, timelineWidth } from '../../web/timeline.ts';
 import { collectionWords } from '../hours/shown-hours.ts';
 import {
+  conditionNames,
+  confidenceText,
   currencyOf,
   isNow,
   isRecent,
@@ -13,11 +15,11 @@ import {
   originsShown,
   type RecentEnvelope,
   type Shown,
+  scale,
 } from '../page/model.ts';
-import { confidenceText, scale } from '../page/words.ts';
-import { conditionNames } from './badge.tsx';
+
+import { ageText, labelCoverageText, networkNames, refusalText, weatherCoverageText } from './badge.tsx';
 import { Hatched, Line, renderImage, textWidth } from './image.tsx';
-import { ageText, labelCoverageText, networkNames, refusalText, weatherCoverageText } from './texts.ts';
 
 /** Width of the chart, in units of the drawing. */
 export const chartWidth = 640;

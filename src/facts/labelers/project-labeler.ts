@@ -11,7 +11,8 @@ import {
 import { formatTimestamp, parseTimestamp } from '../../contract/timestamp.ts';
 import { fewerThanFive, type LabelerProblem, type Origin, signatureVerdicts } from '../../contract/vocabulary.ts';
 import { agreeing, countText, instantText } from '../../web/format.ts';
-import { originCaveats } from '../caveats.ts';
+
+import { caveatsOfOrigin } from '../page/model.ts';
 import { recentLabelProvenance } from '../project-labels.ts';
 import { describeLeak, findLeakExcept, type IdentityPlaces, PrivacyAlarm } from '../representation.ts';
 import type { Pair, Paired } from './pair.ts';
@@ -60,7 +61,7 @@ const labelerCaveats = [
 ] as const;
 
 function caveatsOf(origin: Origin, more: readonly string[]): string[] {
-  return [...(origin === 'live' ? [] : [originCaveats[origin]]), ...caveats, ...more];
+  return [...caveatsOfOrigin(origin), ...caveats, ...more];
 }
 
 function head({ overview, labelers }: Pair<unknown>, { freshness }: Paired<unknown>['judgement'], now: number) {

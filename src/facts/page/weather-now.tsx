@@ -3,9 +3,8 @@ import type { WeatherConditionsEnvelope } from '../../contract/envelope.ts';
 import type { Origin } from '../../contract/vocabulary.ts';
 import type { WeatherConditions } from '../../contract/weather.ts';
 import { Instant } from '../../web/figures.tsx';
-import { currencyOf, isNow, notNow, type Shown } from './model.ts';
+import { confidenceText, currencyOf, isNow, notNow, type Shown, scale } from './model.ts';
 import { NotMeasured, Quote, Refused } from './pieces.tsx';
-import { confidenceText, scale } from './words.ts';
 
 /** Shows the network conditions, which are the first section of the page. */
 export function WeatherNow({ fact }: { fact: Shown<WeatherConditionsEnvelope> }) {

@@ -12,9 +12,8 @@ import { paths } from '../../contract/identifiers.ts';
 import { futureToleranceSeconds } from '../../contract/limits.ts';
 import { microsFromMillis } from '../../contract/timestamp.ts';
 import type { Origin } from '../../contract/vocabulary.ts';
-
-import { originCaveats } from '../../facts/page/model.ts';
 import { ageSeconds, type FreshnessBounds, judgeLabels, labelEvidence } from '../../facts/judge.ts';
+import { originCaveats } from '../../facts/page/model.ts';
 import { describeLeak, findLeak } from '../../facts/representation.ts';
 import { labelRefusals, labelsEnvelope, weatherEnvelope, weatherTime } from '../../facts/resources.ts';
 import { OperatorError, systemWords } from '../../ops/errors.ts';

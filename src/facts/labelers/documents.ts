@@ -14,8 +14,9 @@ import {
   codedReply,
 } from '../../http/representation/negotiation.ts';
 import { renderPage } from '../../web/document.tsx';
-import { chartImage, csvType } from '../embeds/chart-documents.tsx';
+import { chartImage } from '../embeds/chart-image.tsx';
 import { chartHeaders, svgType } from '../embeds/image.tsx';
+import { csvType } from '../formats/formats.ts';
 import { chartCsv } from '../hours/chart-figure.tsx';
 import {
   ageBucket,

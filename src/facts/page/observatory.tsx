@@ -7,8 +7,8 @@ import type { PageParts } from '../../web/page-body.tsx';
 import { Labels } from './labels.tsx';
 import { currencyOf, isRecent, markedParts, type ObservatoryFacts, originsShown, type Shown } from './model.ts';
 import { Age, Quote, RefusalReason } from './pieces.tsx';
-import { WeatherNow } from './weather-now.tsx';
-import { WeatherRates } from './weather-rates.tsx';
+
+import { WeatherNow, WeatherRates } from './weather.tsx';
 
 /** Sections that do not show facts. */
 interface OtherSections {

@@ -1,4 +1,3 @@
-import { h } from 'preact';
 import { expect, test } from 'vitest';
 import {
   allHours,
@@ -184,7 +183,7 @@ test('a line shows the value of each day over the observed days, and breaks at e
     }),
   );
   const parts = { base: '.', length: 'month', now, tableAt: '#days', areLabelsShown: true } as const;
-  const chart = renderFragment(h(RateChart, { ...parts, days: chartDays(days, last(6)) }));
+  const chart = renderFragment(RateChart({ ...parts, days: chartDays(days, last(6)) }));
   const [path = ''] = linesOf(chart, 'weather');
   const y = (rate: number): number => 200 - (rate / 2) * 184;
   const points = pathPoints(path);

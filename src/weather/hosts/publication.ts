@@ -3,7 +3,7 @@ import { formatTimestamp } from '../../contract/timestamp.ts';
 import type { Log } from '../../ops/log.ts';
 import { createSeriesReader, type SeriesReader, type SeriesReading } from '../publish/read-summary.ts';
 import { type Endpoint, legacyEndpoint } from '../window/endpoint.ts';
-import { type Failover, storeFault, type Trouble } from '../window/store-schema.ts';
+import { type Failover, storeFault } from '../window/store-schema.ts';
 import { coverage, dayUs, hourUs, type Interval, percentile, union, windowUs } from '../window/window.ts';
 import type { WindowStore } from '../window/window-store.ts';
 
@@ -214,7 +214,7 @@ export function failoverCaveat({ sinceUs, trouble }: Failover): string {
 /** Health of a series at one time. */
 interface Health {
   /** Current trouble of the series, or null while the series is healthy. */
-  readonly trouble: Trouble | null;
+  readonly trouble: Failover['trouble'] | null;
   /**
    * Time for which the series has been healthy, in microseconds, limited to one day. It is 0 while the series is in
    * trouble.
@@ -245,7 +245,7 @@ export function healthOf({ store, name, nowUs, silentSinceUs }: HealthInput): He
     if (span.from - observedTo > bearableGapUs) wellSinceUs = span.from;
     observedTo = span.to;
   }
-  const troubles: Trouble[] = [];
+  const troubles: Failover['trouble'][] = [];
   if (nowUs - observedTo > bearableGapUs) troubles.push({ reason: 'unobserved', sinceUs: observedTo });
   if (silentSinceUs !== null) troubles.push({ reason: 'silent', sinceUs: silentSinceUs });
   const [trouble = null] = troubles.sort((a, b) => a.sinceUs - b.sinceUs);
@@ -256,7 +256,7 @@ export function healthOf({ store, name, nowUs, silentSinceUs }: HealthInput): He
  * Returns how long a trouble has lasted at `nowUs`, in microseconds, or 0 if there is no trouble. Time before the start
  * of this process is excluded.
  */
-function lasted(trouble: Trouble | null, nowUs: number, startedUs: number): number {
+function lasted(trouble: Failover['trouble'] | null, nowUs: number, startedUs: number): number {
   return trouble ? nowUs - Math.max(trouble.sinceUs, startedUs) : 0;
 }
 

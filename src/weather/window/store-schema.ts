@@ -368,7 +368,7 @@ function failovers(db: Database): Pick<SilenceStore, 'failover' | 'keepFailover'
 }
 
 /** Reason why a series is unreliable, and the start of its unreliable time, in microseconds. */
-export interface Trouble {
+interface Trouble {
   readonly reason: 'unobserved' | 'silent';
   readonly sinceUs: number;
 }

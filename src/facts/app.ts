@@ -23,6 +23,7 @@ import {
   type FactOutcomes,
   type FactResource,
   labelsResource,
+  originOfOutcome,
   refusing,
   weatherResource,
   weatherTime,
@@ -176,16 +177,12 @@ function archiveRoutes(archive: ArchivedDays | null, stateAt: (now: number) => F
     }
     const { conditions, labels } = state.outcomes;
     const refusal = labels.kind === 'served' ? null : errorTable[labels.code].message;
-    const origins = [conditions, labels].flatMap((outcome) =>
-      outcome.kind === 'served'
-        ? [outcome.representation.envelope.provenance.origin ?? 'live']
-        : (outcome.origin ?? []),
-    );
+    const origins = markedOrigins([conditions, labels].flatMap((outcome) => originOfOutcome(outcome) ?? []));
     const coding = chooseCoding(acceptEncoding);
     if (month === undefined) {
-      return { route: archivePagePath, reply: page(coding, now, refusal, markedOrigins(origins)) };
+      return { route: archivePagePath, reply: page(coding, now, refusal, origins) };
     }
-    const reply = pageOfMonth(coding, month, { now, refusal, origins: markedOrigins(origins) });
+    const reply = pageOfMonth(coding, month, { now, refusal, origins });
     return reply && { route: monthRoutes[0], reply };
   };
 }

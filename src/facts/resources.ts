@@ -34,6 +34,12 @@ export type Outcome =
       readonly origin?: Origin;
     };
 
+/** Returns the origin of an outcome, or null if it is not known. */
+export function originOfOutcome(outcome: Outcome): Origin | null {
+  if (outcome.kind === 'refused') return outcome.origin ?? null;
+  return outcome.representation.envelope.provenance.origin ?? 'live';
+}
+
 /** A fact endpoint: a function of the time (milliseconds since 1970), evaluated at every request. */
 export type FactResource = (now: number) => Outcome;
 
@@ -117,9 +123,8 @@ export function refusing(resource: FactResource, alarm: (error: unknown) => void
   return (now) => {
     try {
       const outcome = resource(now);
-      const origin =
-        outcome.kind === 'served' ? (outcome.representation.envelope.provenance.origin ?? 'live') : outcome.origin;
-      last = origin === undefined ? {} : { origin };
+      const origin = originOfOutcome(outcome);
+      last = origin === null ? {} : { origin };
       return outcome;
     } catch (error) {
       const [cause, origin] = error instanceof FailedBuild ? [error.cause, error.origin] : [error, undefined];

@@ -21,7 +21,7 @@ import type { HoursCharts, ShownHours } from '../hours/shown-hours.ts';
 import { factMetrics } from '../metrics/fact-metrics.ts';
 import type { ObservatoryFacts } from '../page/model.ts';
 import { cacheControl, entityTag } from '../representation.ts';
-import { type FactOutcomes, keepPerOutcomes } from '../resources.ts';
+import { type FactOutcomes, keepPerOutcomes, originOfOutcome } from '../resources.ts';
 
 const all: readonly FactName[] = ['conditions', 'metrics', 'labels'];
 
@@ -191,7 +191,7 @@ function hourChart({ hours, outcomes }: FormatState, name: HourChartName): Found
 }
 
 function found<C>(shown: ShownHours<C>, outcome: FactOutcomes['labels'], chartOf: (charts: C) => PageChart): Found {
-  const origin = originOf(outcome);
+  const origin = originOfOutcome(outcome);
   if (shown.kind === 'drawn') return { mark: shown, origin, make: () => chartOf(shown.charts) };
   const code = outcome.kind === 'refused' ? outcome.code : 'asset_unavailable';
   return { mark: shown, origin, why: shown.why, code };
@@ -207,18 +207,13 @@ function archived(
   chartOf: (charts: ArchiveCharts) => PageChart,
 ): Found {
   const [outcome, other] = isLabels ? [outcomes.labels, outcomes.conditions] : [outcomes.conditions, outcomes.labels];
-  const origin = originOf(outcome) ?? originOf(other);
+  const origin = originOfOutcome(outcome) ?? originOfOutcome(other);
   if (isLabels && outcome.kind === 'refused') {
     return { mark: outcome.code, origin, why: 'The label overview is refused.', code: outcome.code };
   }
   const charts = archive();
   if (charts === null) return { mark: null, origin, why: 'There is no archive.', code: 'asset_unavailable' };
   return { mark: charts.mark, origin, make: () => chartOf(charts) };
-}
-
-function originOf(outcome: FactOutcomes['labels']): Origin | null {
-  if (outcome.kind === 'refused') return outcome.origin ?? null;
-  return outcome.representation.envelope.provenance.origin ?? 'live';
 }
 
 interface KeptFile {

@@ -4,7 +4,7 @@ import type { Log } from '../../ops/log.ts';
 import { createSeriesReader, type SeriesReader, type SeriesReading } from '../publish/read-summary.ts';
 import { type Endpoint, legacyEndpoint } from '../window/endpoint.ts';
 import { type Failover, storeFault } from '../window/store-schema.ts';
-import { coverage, dayUs, hourUs, type Interval, percentile, union, windowUs } from '../window/window.ts';
+import { coverage, dayUs, hourUs, type Interval, median, union, windowUs } from '../window/window.ts';
 import type { WindowStore } from '../window/window-store.ts';
 
 /** An observed host, with its series of both protocols. */
@@ -369,10 +369,6 @@ function eventsByHour(store: WindowStore, name: string, span: Interval): Map<num
     events.set(hour, (events.get(hour) ?? 0) + row.events);
   }
   return events;
-}
-
-function median(values: readonly number[]): number {
-  return percentile(Float64Array.from(values).sort(), 0.5);
 }
 
 function instant(us: number): string {

@@ -7,6 +7,7 @@ import {
   type Interval,
   isWithin,
   type Minute,
+  median,
   minuteRule,
   minutes,
   percentile,
@@ -232,10 +233,6 @@ function levelOf({ counts }: Minute, place: number, p50: readonly (number | null
       : [Math.min(1, count / usual)];
   });
   return levels.length === 0 ? 0 : median(levels);
-}
-
-function median(values: readonly number[]): number {
-  return percentile(Float64Array.from(values).sort(), 0.5);
 }
 
 /** Count and observed time of one collection. The observed time excludes the silences of the collection. */

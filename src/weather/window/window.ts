@@ -323,6 +323,11 @@ export function percentile(sorted: Float64Array, p: number): number {
   return low + (high - low) * (at - Math.floor(at));
 }
 
+/** Returns the median of values in any order. Returns NaN if there are no values. */
+export function median(values: readonly number[]): number {
+  return percentile(Float64Array.from(values).sort(), 0.5);
+}
+
 /** Returns the standard deviation divided by the mean, a measure of unevenness, or null if the mean is 0. */
 export function variation(values: readonly number[]): number | null {
   const mean = values.reduce((sum, value) => sum + value, 0) / values.length;

@@ -82,13 +82,10 @@ export function listDocuments(common: HeaderList) {
   }
 
   function rendered(paired: Paired<Catalogue>, query: ListQuery, now: number): string {
-    const { pair } = paired;
-    const selected = selectPage(pair.labelers.prepared, query);
+    const selected = selectPage(paired.pair.labelers.prepared, query);
     const page = renderPage(listPage({ envelope: listEnvelope(paired, now), query, selected }));
-    return withRows(
-      page,
-      selected.shown.map((index) => row(pair, index, now)),
-    );
+    const shown = selected.shown.map((index) => row(paired.pair, index, now));
+    return withRows(page, shown);
   }
 
   return {
@@ -96,16 +93,19 @@ export function listDocuments(common: HeaderList) {
       conditionalReply(document(paired, now), conditions),
     page(paired: Paired<Catalogue>, query: ListQuery, conditions: Conditions, now: number): Reply {
       if (isPlain(query)) return conditionalReply(plainPage(paired, now), conditions);
-      const page = Buffer.from(rendered(paired, query, now));
-      const coding = chooseCoding(conditions.acceptEncoding);
-      const headers = ['Cache-Control', 'no-store', 'Vary', 'Accept-Encoding', ...pageHeaders, ...common];
-      return codedReply({ contentType: html, headers }, coding, encoded(page, coding, levelsOnce));
+      return passingPage(rendered(paired, query, now), chooseCoding(conditions.acceptEncoding), common);
     },
     /** Builds the JSON document before a client requests it, because the document is large. */
     warm(paired: Paired<Catalogue>, now: number): void {
       document(paired, now);
     },
   };
+}
+
+/** Returns the response with a page that no cache may store. */
+function passingPage(page: string, coding: Coding, common: HeaderList): Reply {
+  const headers = ['Cache-Control', 'no-store', 'Vary', 'Accept-Encoding', ...pageHeaders, ...common];
+  return codedReply({ contentType: html, headers }, coding, encoded(Buffer.from(page), coding, levelsOnce));
 }
 
 /**

@@ -15,8 +15,6 @@ import { type FormatState, formatPaths, formatResources, monthFile } from './for
 import { type HoursCharts, type HoursSources, hoursCharts } from './hours/shown-hours.ts';
 import { type FreshnessBounds, judgeLabels, labelEvidence } from './judge.ts';
 import type { LabelersPublication } from './labelers/publication.ts';
-
-import { markedOrigins } from './page/model.ts';
 import { type AccountLinks, hoursPage, hoursPagePaths, observatoryPage } from './page/page.tsx';
 import { cacheControl, conditionalReply } from './representation.ts';
 import {
@@ -28,6 +26,7 @@ import {
   weatherResource,
   weatherTime,
 } from './resources.ts';
+import { markedOrigins } from './shown-facts.ts';
 
 /** Dependencies of the facts application. It uses no store, only artifacts. */
 interface FactsAppOptions {

@@ -13,7 +13,8 @@ import {
   networkSignals,
   type SignalWord,
 } from '../contract/vocabulary.ts';
-import { caveatsOfOrigin } from './page/model.ts';
+
+import { caveatsOfOrigin } from './shown-facts.ts';
 
 /**
  * Projects either label artifact to its published parts. Only the fields that are named in this file are published. The

@@ -4,7 +4,8 @@ import { formatTimestamp, usableTimestamp } from '../contract/timestamp.ts';
 import { type CollectionName, collectionNames, type Origin } from '../contract/vocabulary.ts';
 import type { CollectionMetrics, TotalEvents, WeatherConditions, WeatherWindow } from '../contract/weather.ts';
 import { httpSchemes, parseUrl, publicUrl, socketSchemes } from '../input/url.ts';
-import { caveatsOfOrigin } from './page/model.ts';
+
+import { caveatsOfOrigin } from './shown-facts.ts';
 
 /** Published parts of a weather artifact, from which both weather facts are built. */
 interface WeatherParts {

@@ -14,10 +14,10 @@ import { formatTimestamp, type microsFromMillis, parseTimestamp, usableTimestamp
 import type { Origin } from '../contract/vocabulary.ts';
 import type { HeaderList } from '../http/reply.ts';
 import { ageSeconds, type FreshnessBounds, type Judgement, judgeLabels, labelEvidence } from './judge.ts';
-import type { ObservatoryFacts, Shown } from './page/model.ts';
 import { projectLabels } from './project-labels.ts';
 import { originOfWeather, projectWeather } from './project-weather.ts';
 import { ageBucket, entityTag, type Representation, represent } from './representation.ts';
+import type { ObservatoryFacts, Shown } from './shown-facts.ts';
 
 /** Result of a fact endpoint at one instant. */
 export type Outcome =

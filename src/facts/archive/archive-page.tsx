@@ -4,9 +4,8 @@ import type { Coding } from '../../http/representation/negotiation.ts';
 import { renderPage } from '../../web/document.tsx';
 import type { PageParts } from '../../web/page-body.tsx';
 import { chartFile, Ranges } from '../hours/chart-figure.tsx';
-import { markedParts, originCaveats } from '../page/model.ts';
-
 import { htmlReplies } from '../representation.ts';
+import { markedParts, originCaveats } from '../shown-facts.ts';
 import {
   DayTable,
   dayText,

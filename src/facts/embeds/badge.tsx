@@ -3,6 +3,7 @@ import type { ErrorCode } from '../../contract/errors.ts';
 import type { Confidence, CoverageStatus, Origin } from '../../contract/vocabulary.ts';
 import type { WeatherWindow } from '../../contract/weather.ts';
 import { agreeing, countText, instantText, percentText, spanText } from '../../web/format.ts';
+
 import {
   conditionNames,
   currencyOf,
@@ -13,7 +14,7 @@ import {
   originOf,
   type RecentEnvelope,
   type Shown,
-} from '../page/model.ts';
+} from '../shown-facts.ts';
 import { Line, renderImage, textWidth } from './image.tsx';
 
 /** Content of a badge. */

@@ -5,6 +5,7 @@ import type { CollectionName, ConditionState, Origin } from '../../contract/voca
 import { countText, rateText } from '../../web/format.ts';
 import { layTimeline, timelineWidth } from '../../web/timeline.ts';
 import { collectionWords } from '../hours/shown-hours.ts';
+
 import {
   conditionNames,
   confidenceText,
@@ -16,7 +17,7 @@ import {
   type RecentEnvelope,
   type Shown,
   scale,
-} from '../page/model.ts';
+} from '../shown-facts.ts';
 
 import { ageText, labelCoverageText, networkNames, refusalText, weatherCoverageText } from './badge.tsx';
 import { Hatched, Line, Plate, plateArea, renderPlate, textWidth } from './image.tsx';

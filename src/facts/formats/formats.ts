@@ -19,9 +19,9 @@ import {
 } from '../hours/chart-figure.tsx';
 import type { HoursCharts, ShownHours } from '../hours/shown-hours.ts';
 import { factMetrics } from '../metrics/fact-metrics.ts';
-import type { ObservatoryFacts } from '../page/model.ts';
 import { cacheControl, entityTag } from '../representation.ts';
 import { type FactOutcomes, keepPerOutcomes, originOfOutcome } from '../resources.ts';
+import type { ObservatoryFacts } from '../shown-facts.ts';
 
 const all: readonly FactName[] = ['conditions', 'metrics', 'labels'];
 

@@ -6,13 +6,7 @@ import { type LabelerEnvelope, labelerContractIds } from '../../contract/labeler
 import type { Origin } from '../../contract/vocabulary.ts';
 import type { ReadRequest } from '../../http/read-request.ts';
 import { type HeaderList, json, jsonType, type Reply, withBody } from '../../http/reply.ts';
-import {
-  type CodedParts,
-  type Coding,
-  chooseCoding,
-  codedReplies,
-  codedReply,
-} from '../../http/representation/negotiation.ts';
+import { type Coding, chooseCoding, codedReplies } from '../../http/representation/negotiation.ts';
 import { renderPage } from '../../web/document.tsx';
 import { chartImage } from '../embeds/chart-image.tsx';
 import { chartHeaders, svgType } from '../embeds/image.tsx';
@@ -105,7 +99,8 @@ export function listDocuments(common: HeaderList) {
 /** Returns the response with a page that no cache may store. */
 function passingPage(page: string, coding: Coding, common: HeaderList): Reply {
   const headers = ['Cache-Control', 'no-store', 'Vary', 'Accept-Encoding', ...pageHeaders, ...common];
-  return codedReply({ contentType: html, headers }, coding, encoded(Buffer.from(page), coding, levelsOnce));
+  const parts = { contentType: html, body: Buffer.from(page), headers };
+  return codedReplies(parts, (body, one) => encoded(body, one, levelsOnce))(coding);
 }
 
 /**
@@ -290,22 +285,21 @@ function encoded(body: Buffer, coding: Coding, levels: Levels): Buffer {
 }
 
 /** Creates responses whose body is compressed on the first request for each content coding. */
-function codedOnRequest(parts: CodedParts): (coding: Coding) => Reply {
-  return codedReplies(parts, (body, coding) => encoded(body, coding, levelsCached));
-}
+const codedOnRequest: typeof codedReplies = (parts) =>
+  codedReplies(parts, (body, coding) => encoded(body, coding, levelsCached));
 
 /**
  * Creates responses with a large body, whose compression in threads starts immediately. Until it is complete, responses
  * are uncompressed.
  */
-function codedInBackground(parts: CodedParts): (coding: Coding) => Reply {
-  const identity = codedReply(parts, 'identity', parts.body);
-  const made = new Map<Coding, Reply>([['identity', identity]]);
+const codedInBackground: typeof codedReplies = (parts) => {
+  const compressed = new Map<Coding, Buffer>();
   const keep = (coding: Coding) => (error: Error | null, bytes: Buffer) => {
     // If compression failed, keep sending the uncompressed body, which is correct for every client.
-    if (error === null) made.set(coding, codedReply(parts, coding, bytes));
+    if (error === null) compressed.set(coding, bytes);
   };
   brotliCompress(parts.body, brotliOptions(levelsCached), keep('br'));
   gzip(parts.body, { level: levelsCached.gzip }, keep('gzip'));
-  return (coding) => made.get(coding) ?? identity;
-}
+  const replies = codedReplies(parts, (body, coding) => compressed.get(coding) ?? body);
+  return (coding) => replies(compressed.has(coding) ? coding : 'identity');
+};

@@ -11,10 +11,9 @@ import {
 import { formatTimestamp, parseTimestamp } from '../../contract/timestamp.ts';
 import { fewerThanFive, type LabelerProblem, type Origin, signatureVerdicts } from '../../contract/vocabulary.ts';
 import { agreeing, countText, instantText } from '../../web/format.ts';
-
-import { caveatsOfOrigin } from '../page/model.ts';
 import { recentLabelProvenance } from '../project-labels.ts';
 import { describeLeak, findLeakExcept, type IdentityPlaces, PrivacyAlarm } from '../representation.ts';
+import { caveatsOfOrigin } from '../shown-facts.ts';
 import type { Pair, Paired } from './pair.ts';
 
 /** Projection of the labelers artifact to the published documents. Only fields that are named here reach a client. */

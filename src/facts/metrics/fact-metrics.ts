@@ -14,6 +14,7 @@ import {
   confidences,
   coverageStatuses,
 } from '../../contract/vocabulary.ts';
+
 import {
   currencyOf,
   isLegacy,
@@ -24,7 +25,7 @@ import {
   originOf,
   type RecentEnvelope,
   type Shown,
-} from '../page/model.ts';
+} from '../shown-facts.ts';
 import { type Dimensions, type MetricFamily, MetricSamples } from './open-metrics.ts';
 
 /** The facts as metrics, which are outside the contract: OpenMetrics, and the older text format, which many readers know only. */

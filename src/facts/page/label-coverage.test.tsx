@@ -2,8 +2,8 @@ import { renderToString } from 'preact-render-to-string';
 import { describe, expect, it } from 'vitest';
 import { aRecentOverview } from '../../../harness/artifacts/overviews.ts';
 import { projectLabels } from '../project-labels.ts';
+import type { RecentEnvelope } from '../shown-facts.ts';
 import { LabelCoverage } from './label-coverage.tsx';
-import type { RecentEnvelope } from './model.ts';
 
 type CoverageChange = Partial<ReturnType<typeof aRecentOverview>['coverage']>;
 

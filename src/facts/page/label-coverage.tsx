@@ -7,7 +7,8 @@ import { Count, Instant } from '../../web/figures.tsx';
 import { agreeing, instantText } from '../../web/format.ts';
 import { Legend, signText } from '../../web/legend.tsx';
 import { layTimeline, type Stretch, timelineWidth } from '../../web/timeline.ts';
-import type { RecentEnvelope } from './model.ts';
+
+import type { RecentEnvelope } from '../shown-facts.ts';
 import { Picture } from './pieces.tsx';
 
 /** Descriptions of the coverage states of the window. */

@@ -4,8 +4,8 @@ import type { SignalWord } from '../../contract/vocabulary.ts';
 import { Bar } from '../../web/bar.tsx';
 import { Count, Instant, Percent } from '../../web/figures.tsx';
 import { agreeing } from '../../web/format.ts';
+import { isLegacy, isRecent, type LegacyEnvelope, type RecentEnvelope, type Shown } from '../shown-facts.ts';
 import { LabelCoverage } from './label-coverage.tsx';
-import { isLegacy, isRecent, type LegacyEnvelope, type RecentEnvelope, type Shown } from './model.ts';
 import { NotMeasured, Picture, Quote, Refused, Stat, Unknown } from './pieces.tsx';
 
 /** Shows the activity of labelers: label events, the most active labelers, and the coverage of the window. */

@@ -4,8 +4,8 @@ import type { LabelsOverview, WeatherConditionsEnvelope, WeatherMetricsEnvelope 
 import { Count, Instant, Span } from '../../web/figures.tsx';
 import { agreeing } from '../../web/format.ts';
 import type { PageParts } from '../../web/page-body.tsx';
+import { currencyOf, isRecent, markedParts, type ObservatoryFacts, originsShown, type Shown } from '../shown-facts.ts';
 import { Labels } from './labels.tsx';
-import { currencyOf, isRecent, markedParts, type ObservatoryFacts, originsShown, type Shown } from './model.ts';
 import { Age, Quote, RefusalReason } from './pieces.tsx';
 
 import { WeatherNow, WeatherRates } from './weather.tsx';

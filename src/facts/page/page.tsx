@@ -12,7 +12,8 @@ import { collectionWords, type HoursCharts, type WeatherCharts } from '../hours/
 
 import { htmlReplies } from '../representation.ts';
 import { type FactOutcomes, keepPerOutcomes, oncePer } from '../resources.ts';
-import { markedParts, type ObservatoryFacts, originsShown } from './model.ts';
+
+import { markedParts, type ObservatoryFacts, originsShown } from '../shown-facts.ts';
 import { observatory } from './observatory.tsx';
 
 /** Data of the page that does not come from the facts. */

@@ -6,7 +6,8 @@ import { Bar } from '../../web/bar.tsx';
 import { Count, Instant, Percent, Rate, Span } from '../../web/figures.tsx';
 import { agreeing } from '../../web/format.ts';
 import { collectionWords } from '../hours/shown-hours.ts';
-import { confidenceText, currencyOf, isNow, notNow, type Shown, scale } from './model.ts';
+
+import { confidenceText, currencyOf, isNow, notNow, type Shown, scale } from '../shown-facts.ts';
 import { NotMeasured, Picture, Quote, Refused, Stat, Unknown } from './pieces.tsx';
 
 /** Shows the network conditions, which are the first section of the page. */

@@ -93,24 +93,23 @@ export function encodeOnce(bytes: Buffer, coding: Coding): { readonly bytes: Buf
 }
 
 /** Parts of a 200 response that are the same in every content coding. */
-export interface CodedParts {
+interface CodedParts {
   readonly contentType: string;
   readonly body: Buffer;
   readonly headers: HeaderList;
 }
 
-/** Creates a 200 response with the body `bytes`, which is encoded in `coding`. */
-export function codedReply({ contentType, headers }: Omit<CodedParts, 'body'>, coding: Coding, bytes: Buffer): Reply {
-  return withBody(200, contentType, bytes, coding === 'identity' ? headers : ['Content-Encoding', coding, ...headers]);
-}
-
 /** Returns a function that returns a 200 response in a content coding. Its body is encoded once in each coding. */
-export function codedReplies(parts: CodedParts, encodeBody = encode): (coding: Coding) => Reply {
+export function codedReplies(
+  { contentType, body, headers }: CodedParts,
+  encodeBody = encode,
+): (coding: Coding) => Reply {
   const made = new Map<Coding, Reply>();
   return (coding) => {
     const known = made.get(coding);
     if (known) return known;
-    const reply = codedReply(parts, coding, encodeBody(parts.body, coding));
+    const codingHeader = coding === 'identity' ? [] : ['Content-Encoding', coding];
+    const reply = withBody(200, contentType, encodeBody(body, coding), [...codingHeader, ...headers]);
     made.set(coding, reply);
     return reply;
   };

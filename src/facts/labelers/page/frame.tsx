@@ -3,8 +3,8 @@ import type { LabelerHandle } from '../../../contract/labelers.ts';
 import type { Origin } from '../../../contract/vocabulary.ts';
 import { Foreign } from '../../../web/foreign.tsx';
 import type { PageParts } from '../../../web/page-body.tsx';
-import { markedParts } from '../../page/model.ts';
 import { Quote } from '../../page/pieces.tsx';
+import { markedParts } from '../../shown-facts.ts';
 
 /** Components shared by the pages about labelers. */
 

@@ -1,9 +1,9 @@
-import { type AgedFact, type Currency, currencyAfter } from '../../client/currency.ts';
-import type { LabelsOverview, WeatherConditionsEnvelope, WeatherMetricsEnvelope } from '../../contract/envelope.ts';
-import type { ErrorBody } from '../../contract/errors.ts';
-import type { LegacyLabelFacts, RecentLabelFacts } from '../../contract/labels.ts';
-import type { ConditionState, Confidence, Origin } from '../../contract/vocabulary.ts';
-import { originTitles } from '../../web/format.ts';
+import { type AgedFact, type Currency, currencyAfter } from '../client/currency.ts';
+import type { LabelsOverview, WeatherConditionsEnvelope, WeatherMetricsEnvelope } from '../contract/envelope.ts';
+import type { ErrorBody } from '../contract/errors.ts';
+import type { LegacyLabelFacts, RecentLabelFacts } from '../contract/labels.ts';
+import type { ConditionState, Confidence, Origin } from '../contract/vocabulary.ts';
+import { originTitles } from '../web/format.ts';
 
 /** A fact as the page shows it: the latest response of the API, never an earlier one. */
 export type Shown<E> =

@@ -7,8 +7,9 @@
 import { loadavg } from 'node:os';
 import { type Wire, wires } from '../src/contract/vocabulary.ts';
 import { createClassifier } from '../src/weather/classify/classify.ts';
-import { createEventsClassifier } from '../src/weather/classify/classify-events.ts';
-import { type Classifier, ResyncMemory } from '../src/weather/classify/frame-facts.ts';
+import { createEventsClassifier, ResyncMemory } from '../src/weather/classify/classify-events.ts';
+
+import type { Classifier } from '../src/weather/classify/event-body.ts';
 import { inOneBuffer, recordedEvents } from './recorded-events.ts';
 import { median } from './stats.ts';
 

@@ -1,5 +1,6 @@
 import { createClassifier } from '../../src/weather/classify/classify.ts';
-import type { FrameFacts } from '../../src/weather/classify/frame-facts.ts';
+
+import type { FrameFacts } from '../../src/weather/classify/event-body.ts';
 import { metricNames, tracked } from '../../src/weather/classify/metric-names.ts';
 
 /** Meaning of one frame: its outcome, position and the metrics that it increments. */

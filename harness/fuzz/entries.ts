@@ -33,8 +33,8 @@ import {
 import { resolveHandle } from '../../src/network/identity/identity.ts';
 import { micros } from '../../src/store/time.ts';
 import { createClassifier } from '../../src/weather/classify/classify.ts';
-import { createEventsClassifier } from '../../src/weather/classify/classify-events.ts';
-import { ResyncMemory } from '../../src/weather/classify/frame-facts.ts';
+import { createEventsClassifier, ResyncMemory } from '../../src/weather/classify/classify-events.ts';
+
 import { decompressor, isZstdDictionary } from '../../src/weather/stream/dictionary.ts';
 import { labelerFixture } from '../artifacts/labelers.ts';
 import { bodyInput, type FuzzInput, frameInput, jsonInput, mutated, sizeOf } from './documents.ts';

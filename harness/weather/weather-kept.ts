@@ -12,10 +12,10 @@ import {
 import { checkWeatherSummary, type WeatherSummary } from '../../src/artifact/recognise.ts';
 import { artifactNames } from '../../src/artifact/write.ts';
 import { metricNames } from '../../src/weather/classify/metric-names.ts';
-import { createSeriesReader } from '../../src/weather/hosts/publication.ts';
 import { createHoursReader } from '../../src/weather/publish/hours.ts';
-import type { WindowRow } from '../../src/weather/window/store-schema.ts';
-import { union, windowUs } from '../../src/weather/window/window.ts';
+import { createSeriesReader } from '../../src/weather/publish/read-summary.ts';
+
+import { union, type WindowRow, windowUs } from '../../src/weather/window/window.ts';
 import { openWindowStore } from '../../src/weather/window/window-store.ts';
 
 /** Reads the artifact in a directory and checks that it is complete and matches its schema. */

@@ -1,10 +1,15 @@
 import { sequence } from '../../sim/random.ts';
 import { type CollectionName, collectionNames } from '../../src/contract/vocabulary.ts';
-import { findSilences, type Usual, type UsualCounts } from '../../src/weather/silence/silence.ts';
-import { usualCounts, usualPause } from '../../src/weather/silence/usual.ts';
-import type { Minute } from '../../src/weather/window/minute.ts';
-import type { Silence } from '../../src/weather/window/silence-store.ts';
-import { windowsPerDay, windowUs } from '../../src/weather/window/window.ts';
+import {
+  findSilences,
+  type Usual,
+  type UsualCounts,
+  usualCounts,
+  usualPause,
+} from '../../src/weather/silence/silence.ts';
+
+import type { Silence } from '../../src/weather/window/store-schema.ts';
+import { type Minute, windowsPerDay, windowUs } from '../../src/weather/window/window.ts';
 
 /** Midnight at which the simulated traffic begins, in microseconds since 1970. */
 const startUs = Date.parse('2026-09-01T00:00:00Z') * 1000;

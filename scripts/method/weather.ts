@@ -6,8 +6,9 @@ import {
   type WeatherFreshnessState,
   weatherFreshnessStates,
 } from '../../src/contract/vocabulary.ts';
-import { failoverRule } from '../../src/weather/hosts/failover.ts';
-import { thresholds } from '../../src/weather/publish/conditions.ts';
+
+import { failoverRule } from '../../src/weather/hosts/publication.ts';
+import { bearable, interactions, thresholds } from '../../src/weather/publish/conditions.ts';
 import {
   compactionHours,
   conditionTexts,
@@ -15,9 +16,8 @@ import {
   weatherExclusions,
 } from '../../src/weather/publish/summary.ts';
 import { silenceRule } from '../../src/weather/silence/silence.ts';
-import { bearable, interactions } from '../../src/weather/silence/usual.ts';
-import { minuteRule } from '../../src/weather/window/minute.ts';
-import { dayUs, windowUs } from '../../src/weather/window/window.ts';
+
+import { dayUs, minuteRule, windowUs } from '../../src/weather/window/window.ts';
 import { keptDays } from '../../src/weather/window/window-store.ts';
 import { explained, percent, several, table } from './markdown.ts';
 

@@ -6,28 +6,27 @@ import { contractIds, paths } from '../contract/identifiers.ts';
 import { formatTimestamp, usableTimestamp } from '../contract/timestamp.ts';
 import { below, pathOf, type ReadRequest } from '../http/read-request.ts';
 import { commonHeaders, errorReply, json, methodNotAllowed, preflight, type Reply } from '../http/reply.ts';
-import { chooseCoding, matchesEntityTag } from '../http/representation/negotiation.ts';
+import { chooseCoding } from '../http/representation/negotiation.ts';
 import { archivePage, archivePagePath, monthPage } from './archive/archive-page.tsx';
-import { archiveCharts, monthPath } from './archive/chart.tsx';
-import type { ArchivedDays } from './archive/model.ts';
+import { monthPath } from './archive/chart.tsx';
+import { type ArchivedDays, archiveCharts } from './archive/model.ts';
 import type { FactsDocuments } from './documents.ts';
-import { type ChartState, chartDocuments, hoursEmbedPath, monthFile } from './embeds/chart-documents.tsx';
-import { factFormats, renderedFacts } from './formats/formats.ts';
+import { type FormatState, formatPaths, formatResources, monthFile } from './formats/formats.ts';
 import { type HoursCharts, type HoursSources, hoursCharts } from './hours/shown-hours.ts';
 import { type FreshnessBounds, judgeLabels, labelEvidence } from './judge.ts';
 import type { LabelersPublication } from './labelers/publication.ts';
-import { hoursPage, hoursPagePaths } from './page/hours-page.tsx';
-import { markedOrigins } from './page/model.ts';
-import { type AccountLinks, observatoryPage } from './page/page.tsx';
-import { cacheControl } from './representation.ts';
+import { type AccountLinks, hoursPage, hoursPagePaths, observatoryPage } from './page/page.tsx';
+import { cacheControl, conditionalReply } from './representation.ts';
 import {
   type FactOutcomes,
   type FactResource,
   labelsResource,
+  originOfOutcome,
   refusing,
   weatherResource,
   weatherTime,
 } from './resources.ts';
+import { markedOrigins } from './shown-facts.ts';
 
 /** Dependencies of the facts application. It uses no store, only artifacts. */
 interface FactsAppOptions {
@@ -63,12 +62,7 @@ export const pagePath = '/';
 export const monthRoutes = [`${monthPath}{month}`, `${monthPath}{month}/{file}`] as const;
 
 /** Paths of the pages and of the formats of facts other than JSON; all of them are outside the contract. */
-export const renderedPaths: readonly string[] = [
-  pagePath,
-  ...hoursPagePaths.map(([path]) => path),
-  ...factFormats.map(({ path }) => path),
-  hoursEmbedPath,
-];
+export const renderedPaths: readonly string[] = [pagePath, ...hoursPagePaths.map(([path]) => path), ...formatPaths];
 
 /** Headers of every response of the facts API. */
 export const factsCommonHeaders = commonHeaders('ETag, Last-Modified, Cache-Control, Age, Date');
@@ -150,16 +144,15 @@ function pagesOf(options: FactsAppOptions, facts: ReturnType<typeof factResource
     labels: facts.labels(now),
   });
   const chartsOf = archiveCharts(archive ?? null);
-  const stateAt = (now: number): ChartState => {
+  const stateAt = (now: number): FormatState => {
     const current = outcomes(now);
-    return { hours: drawnHours(current), archive: () => chartsOf(now), outcomes: current };
+    return { hours: () => drawnHours(current), archive: () => chartsOf(now), outcomes: current };
   };
   const page: Route = ({ acceptEncoding }, now) => drawn(outcomes(now), chooseCoding(acceptEncoding), now);
   return {
     routes: [
       [pagePath, page] as const,
-      ...formatRoutes(outcomes),
-      ...chartRoutes(stateAt),
+      ...formatRoutes(stateAt),
       ...hoursRoutes(outcomes, { hours: drawnHours, hasArchive: archive !== undefined }),
     ],
     archiveReply: archiveRoutes(archive ?? null, stateAt),
@@ -169,7 +162,7 @@ function pagesOf(options: FactsAppOptions, facts: ReturnType<typeof factResource
 type ArchiveRoute = (path: string, conditions: Conditions, now: number) => { route: string; reply: Reply } | null;
 
 /** Routes of the archive's pages and of the charts of its months. The path is below the base path. */
-function archiveRoutes(archive: ArchivedDays | null, stateAt: (now: number) => ChartState): ArchiveRoute {
+function archiveRoutes(archive: ArchivedDays | null, stateAt: (now: number) => FormatState): ArchiveRoute {
   if (archive === null) return () => null;
   const page = archivePage(factsCommonHeaders, archive);
   const pageOfMonth = monthPage(factsCommonHeaders, archive);
@@ -183,16 +176,12 @@ function archiveRoutes(archive: ArchivedDays | null, stateAt: (now: number) => C
     }
     const { conditions, labels } = state.outcomes;
     const refusal = labels.kind === 'served' ? null : errorTable[labels.code].message;
-    const origins = [conditions, labels].flatMap((outcome) =>
-      outcome.kind === 'served'
-        ? [outcome.representation.envelope.provenance.origin ?? 'live']
-        : (outcome.origin ?? []),
-    );
+    const origins = markedOrigins([conditions, labels].flatMap((outcome) => originOfOutcome(outcome) ?? []));
     const coding = chooseCoding(acceptEncoding);
     if (month === undefined) {
-      return { route: archivePagePath, reply: page(coding, now, refusal, markedOrigins(origins)) };
+      return { route: archivePagePath, reply: page(coding, now, refusal, origins) };
     }
-    const reply = pageOfMonth(coding, month, { now, refusal, origins: markedOrigins(origins) });
+    const reply = pageOfMonth(coding, month, { now, refusal, origins });
     return reply && { route: monthRoutes[0], reply };
   };
 }
@@ -207,13 +196,6 @@ function hoursRoutes(
   });
 }
 
-function chartRoutes(stateAt: (now: number) => ChartState): [string, Route][] {
-  return chartDocuments(factsCommonHeaders).map(([path, resource]) => [
-    path,
-    (conditions, now) => resource(stateAt(now), conditions),
-  ]);
-}
-
 function factResources({ labels, weather, bounds, alarm }: FactsAppOptions) {
   const common = factsCommonHeaders;
   const resource = (path: string, made: FactResource): FactResource => refusing(made, (error) => alarm(path, error));
@@ -224,11 +206,11 @@ function factResources({ labels, weather, bounds, alarm }: FactsAppOptions) {
   };
 }
 
-function formatRoutes(outcomes: (now: number) => FactOutcomes): [string, Route][] {
-  return factFormats.map((format) => {
-    const rendered = renderedFacts(format, factsCommonHeaders);
-    return [format.path, (conditions, now) => rendered(outcomes(now), conditions, now)];
-  });
+function formatRoutes(stateAt: (now: number) => FormatState): [string, Route][] {
+  return formatResources(factsCommonHeaders).map(([path, resource]) => [
+    path,
+    (conditions, now) => resource(stateAt(now), conditions, now),
+  ]);
 }
 
 /**
@@ -240,9 +222,7 @@ function factReply(conditions: Conditions, resource: FactResource, now: number):
   if (outcome.kind === 'refused') {
     return errorReply(outcome.code, factsCommonHeaders, ['Cache-Control', 'no-store'], outcome.freshness);
   }
-  const { representation } = outcome;
-  if (matchesEntityTag(conditions.ifNoneMatch, representation.etag)) return representation.notModified;
-  return representation.ok(chooseCoding(conditions.acceptEncoding));
+  return conditionalReply(outcome.representation, conditions);
 }
 
 /**

@@ -1,5 +1,5 @@
-import type { LegacyOverview, RecentOverview } from '../artifact/recognise.ts';
-import type { LabelProvenance } from '../contract/envelope.ts';
+import type { LabelArtifact, LegacyOverview, RecentOverview } from '../artifact/recognise.ts';
+import type { LabelProvenance, LabelsOverview } from '../contract/envelope.ts';
 import type { Coverage, CoverageSources, Gap, LegacyLabelFacts, RecentLabelFacts } from '../contract/labels.ts';
 import { maxGaps } from '../contract/limits.ts';
 import { formatTimestamp, parseTimestamp, usableTimestamp } from '../contract/timestamp.ts';
@@ -14,8 +14,46 @@ import {
   type SignalWord,
 } from '../contract/vocabulary.ts';
 
-/** Projects `labels.recent-overview.v1` to the published facts. Only the fields that are named here are published. */
-export function projectRecentLabels(overview: RecentOverview): RecentLabelFacts {
+import { caveatsOfOrigin } from './shown-facts.ts';
+
+/**
+ * Projects either label artifact to its published parts. Only the fields that are named in this file are published. The
+ * caveats are: the caveat of an origin other than `live`, the fixed ones, which state what the instrument cannot observe
+ * in principle, and the artifact's own.
+ */
+export function projectLabels(artifact: LabelArtifact): Pick<LabelsOverview, 'facts' | 'caveats' | 'provenance'> {
+  if (artifact.schema === '23') {
+    return {
+      facts: projectLegacyLabels(artifact.overview),
+      caveats: [...labelCaveats.legacy],
+      provenance: { instrument: 'labels', method: 'legacy_label_poll', artifact_schema_version: '23' },
+    };
+  }
+  const { overview } = artifact;
+  return {
+    facts: projectRecentLabels(overview),
+    caveats: [...caveatsOfOrigin(overview.origin ?? 'live'), ...labelCaveats.recent, ...overview.caveats],
+    provenance: recentLabelProvenance(overview),
+  };
+}
+
+const labelCaveats = {
+  recent: [
+    'Observed application and removal events do not establish which labels are active now.',
+    'Having no observations does not mean that no labels exist.',
+    'Windows run on the local acceptance clock: nothing before acquisition.started_at was observed.',
+    'The absence of recorded gaps does not prove complete source coverage.',
+  ],
+  legacy: [
+    'Observed application and removal events do not establish which labels are active now.',
+    'Having no observations does not mean that no labels exist.',
+    'A quiet result with supports_negative_claim false means that too little was observed to conclude that nothing happened.',
+    'top_labelers_7d ranks labelers by alerts, not by label volume: this producer counts alerts.',
+  ],
+} as const;
+
+/** Projects `labels.recent-overview.v1` to the published facts. */
+function projectRecentLabels(overview: RecentOverview): RecentLabelFacts {
   const { acquisition, counts } = overview;
   return {
     labeler_count: overview.labeler_count,
@@ -140,7 +178,7 @@ function reasonWord(word: string): GapReason {
 }
 
 /** Projects the legacy label overview (schema 23) to the published facts, field by field. */
-export function projectLegacyLabels(overview: LegacyOverview): LegacyLabelFacts {
+function projectLegacyLabels(overview: LegacyOverview): LegacyLabelFacts {
   const { alerts_by_rule_24h: rules24h, alerts_by_rule_7d: rules7d, census, heartbeats } = overview;
   return {
     labeler_count: overview.labeler_count,
@@ -166,11 +204,6 @@ export function projectLegacyLabels(overview: LegacyOverview): LegacyLabelFacts 
     ...(overview.window_days === undefined ? {} : { window_days: overview.window_days }),
     current_label_state: 'unknown',
   };
-}
-
-/** Returns the provenance of the legacy producer's facts. */
-export function legacyLabelProvenance(): LabelProvenance {
-  return { instrument: 'labels', method: 'legacy_label_poll', artifact_schema_version: '23' };
 }
 
 /**

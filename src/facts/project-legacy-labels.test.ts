@@ -2,7 +2,11 @@ import { describe, expect, it } from 'vitest';
 import { fixture, type JsonObject } from '../../harness/artifacts/fixtures.ts';
 import { aLegacyOverview } from '../../harness/artifacts/overviews.ts';
 import type { LegacyOverview } from '../artifact/recognise.ts';
-import { calmRemoved, legacyLabelProvenance, projectLegacyLabels } from './project-labels.ts';
+import type { LegacyLabelFacts } from '../contract/labels.ts';
+import { calmRemoved, projectLabels } from './project-labels.ts';
+
+const projectLegacyLabels = (overview: LegacyOverview) =>
+  projectLabels({ schema: '23', overview }).facts as LegacyLabelFacts;
 
 it('the legacy projection publishes only the fields that the contract names', () => {
   const legacy = fixture('legacy');
@@ -28,7 +32,7 @@ it('the legacy projection publishes only the fields that the contract names', ()
 });
 
 it('the legacy projection states its provenance and lists only data that the producer publishes', () => {
-  expect(legacyLabelProvenance()).toEqual({
+  expect(projectLabels({ schema: '23', overview: aLegacyOverview() }).provenance).toEqual({
     instrument: 'labels',
     method: 'legacy_label_poll',
     artifact_schema_version: '23',

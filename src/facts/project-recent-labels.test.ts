@@ -1,7 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { fixture } from '../../harness/artifacts/fixtures.ts';
 import { aRecentOverview } from '../../harness/artifacts/overviews.ts';
-import { projectRecentLabels, recentLabelProvenance } from './project-labels.ts';
+import type { RecentOverview } from '../artifact/recognise.ts';
+import type { RecentLabelFacts } from '../contract/labels.ts';
+import { projectLabels, recentLabelProvenance } from './project-labels.ts';
+
+const projectRecentLabels = (overview: RecentOverview) =>
+  projectLabels({ schema: 'labels.recent-overview.v1', overview }).facts as RecentLabelFacts;
 
 const gap = { start: '2026-10-28T02:00:00.000Z', end: '2026-10-28T02:11:30.000Z', reason: 'maintenance' };
 

@@ -1,9 +1,11 @@
 import type { CollectionSummary, WeatherArtifact, WeatherSummary, WeatherwatchSummary } from '../artifact/recognise.ts';
 import type { WeatherFreshness, WeatherProvenance } from '../contract/envelope.ts';
 import { formatTimestamp, usableTimestamp } from '../contract/timestamp.ts';
-import { type CollectionName, collectionNames } from '../contract/vocabulary.ts';
+import { type CollectionName, collectionNames, type Origin } from '../contract/vocabulary.ts';
 import type { CollectionMetrics, TotalEvents, WeatherConditions, WeatherWindow } from '../contract/weather.ts';
 import { httpSchemes, parseUrl, publicUrl, socketSchemes } from '../input/url.ts';
+
+import { caveatsOfOrigin } from './shown-facts.ts';
 
 /** Published parts of a weather artifact, from which both weather facts are built. */
 interface WeatherParts {
@@ -13,13 +15,33 @@ interface WeatherParts {
   readonly collections: Partial<Record<CollectionName, CollectionMetrics | null>>;
   readonly freshness: WeatherFreshness;
   readonly provenance: WeatherProvenance;
-  /** Caveats of the artifact, verbatim. */
-  readonly caveats: readonly string[];
+  readonly caveats: string[];
 }
 
-/** Projects either weather artifact to its published parts, field by field (contract, weather facts). */
-export function projectWeather(artifact: WeatherArtifact): WeatherParts {
-  return artifact.schema === 'weather.summary.v1' ? ours(artifact.summary) : weatherwatch(artifact.summary);
+const weatherCaveats = [
+  'Counts cover what one stream host delivered to one observer. They are never an estimate of what occurred.',
+  'Rates divide by observed time; unobserved time is omitted, never interpolated.',
+  'Events are counted, not accounts: participant turnover is unavailable by construction.',
+  'A re-delivery under a new position cannot be distinguished from a new event.',
+  'The instrument computed the freshness at generated_at: add age_seconds to get the age now.',
+] as const;
+
+const aheadCaveat = "generated_at is ahead of this service's clock: one of the two clocks is wrong.";
+
+/**
+ * Projects either weather artifact to its published parts, field by field (contract, weather facts). The caveats are: the
+ * caveat of an origin other than `live`, the fixed ones, which state what the instrument cannot observe in principle, one
+ * about the clocks if `isAhead`, and the artifact's own. `isAhead` is true if `generated_at` is in the future.
+ */
+export function projectWeather(artifact: WeatherArtifact, isAhead: boolean): WeatherParts {
+  const parts = artifact.schema === 'weather.summary.v1' ? ours(artifact.summary) : weatherwatch(artifact.summary);
+  const origin = caveatsOfOrigin(originOfWeather(artifact));
+  return { ...parts, caveats: [...origin, ...weatherCaveats, ...(isAhead ? [aheadCaveat] : []), ...parts.caveats] };
+}
+
+/** Returns the origin of a weather artifact. The legacy producer states no origin and observes the live network. */
+export function originOfWeather(artifact: WeatherArtifact): Origin {
+  return artifact.schema === 'weather.summary.v1' ? (artifact.summary.origin ?? 'live') : 'live';
 }
 
 function ours(summary: WeatherSummary): WeatherParts {

@@ -4,8 +4,9 @@ import { isDid } from '../contract/identifiers.ts';
 import { bucketSeconds, cacheSeconds } from '../contract/limits.ts';
 import { findIdentity, type IdentityShape } from '../contract/privacy/find-identity.ts';
 import { collectionNames } from '../contract/vocabulary.ts';
+import type { ReadRequest } from '../http/read-request.ts';
 import { type HeaderList, httpDate, jsonType, type Reply } from '../http/reply.ts';
-import { type Coding, encode } from '../http/representation/negotiation.ts';
+import { type Coding, chooseCoding, codedReplies, matchesEntityTag } from '../http/representation/negotiation.ts';
 
 /** `Cache-Control` value of every cacheable response (contract, "Limits"). */
 export const cacheControl = `public, max-age=${cacheSeconds}`;
@@ -21,81 +22,91 @@ export class PrivacyAlarm extends Error {
   }
 }
 
-/** The serialized bytes of one fact in one age bucket, which are built only once. */
-export interface Representation {
-  /** Envelope from which the bytes were serialized. The page is rendered from it, so that page and bytes agree. */
-  readonly envelope: FactEnvelope;
+/** A cacheable response to GET, with its validator. */
+export interface Cacheable {
   readonly etag: string;
   readonly notModified: Reply;
   /** Returns the 200 response in a content coding. The response is created on the first request for that coding. */
   ok(coding: Coding): Reply;
 }
 
-/** Inputs of a representation. */
-interface RepresentationParts {
+/** The serialized bytes of one fact in one age bucket, which are built only once. */
+export interface Representation extends Cacheable {
+  /** Envelope from which the bytes were serialized. The page is rendered from it, so that page and bytes agree. */
   readonly envelope: FactEnvelope;
-  readonly etag: string;
+}
+
+/** Times of a response and its headers besides the validators. */
+interface CacheableParts {
   /** Modification time of the artifact, in milliseconds since 1970. */
   readonly modifiedAt: number;
-  /** Time at which the representation is built, in milliseconds since 1970. */
+  /** Time at which the response is built, in milliseconds since 1970. */
   readonly builtAt: number;
-  /** Headers that every response of the facts API has. */
-  readonly common: HeaderList;
+  readonly headers: HeaderList;
 }
 
-/**
- * Replaces unpaired surrogates in a string with U+FFFD, because an artifact may contain them and many clients reject
- * such JSON. Returns any other value unchanged. Passed to `JSON.stringify`.
- */
-export function wellFormed(_key: string, value: unknown): unknown {
-  return typeof value === 'string' ? value.toWellFormed() : value;
-}
-
-/** Returns the validators and the rules for caches of a body made from an artifact. Times are in milliseconds since 1970. */
-export function validatorsOf(etag: string, times: Pick<RepresentationParts, 'modifiedAt' | 'builtAt'>): HeaderList {
-  return [
+/** Creates a cacheable response from a body that was made from an artifact. `coded` determines when it is compressed. */
+export function cacheable(
+  etag: string,
+  { contentType, body }: { readonly contentType: string; readonly body: Buffer },
+  parts: CacheableParts,
+  coded = codedReplies,
+): Cacheable {
+  const headers = [
     'ETag',
     etag,
     // Limit `Last-Modified` to the build time: the clock of the artifact's writer may be ahead.
     'Last-Modified',
-    httpDate(Math.min(times.modifiedAt, times.builtAt)),
-    'Cache-Control',
-    cacheControl,
-    'Vary',
-    'Accept-Encoding',
+    httpDate(Math.min(parts.modifiedAt, parts.builtAt)),
+    ...['Cache-Control', cacheControl, 'Vary', 'Accept-Encoding'],
+    ...parts.headers,
   ];
+  return { etag, notModified: { status: 304, headers, body: null }, ok: coded({ contentType, body, headers }) };
+}
+
+/** Returns a 304 or 200 response, depending on the conditional headers of the request. */
+export function conditionalReply(
+  { etag, notModified, ok }: Cacheable,
+  { ifNoneMatch, acceptEncoding }: Pick<ReadRequest, 'ifNoneMatch' | 'acceptEncoding'>,
+): Reply {
+  return matchesEntityTag(ifNoneMatch, etag) ? notModified : ok(chooseCoding(acceptEncoding));
+}
+
+/**
+ * Headers of a page about the present. All content comes from this origin and none is inline; the scripts may request
+ * only this origin. No cache may store the page, because a cached page could show outdated facts.
+ */
+const pageHeaders: HeaderList = [
+  'Cache-Control',
+  'no-store',
+  'Content-Security-Policy',
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  'Referrer-Policy',
+  'no-referrer',
+  'Vary',
+  'Accept-Encoding',
+];
+
+/** Returns the response to a request for a page about the present that was rendered once. */
+export function htmlReplies(html: string, common: HeaderList): (coding: Coding) => Reply {
+  const headers = [...pageHeaders, ...common];
+  return codedReplies({ contentType: 'text/html; charset=utf-8', body: Buffer.from(html), headers });
+}
+
+/**
+ * Serializes a value as JSON. Replaces unpaired surrogates in strings with U+FFFD, because an artifact may contain them
+ * and many clients reject such JSON.
+ */
+export function wellFormedJson(value: object): Buffer {
+  const wellFormed = (_key: string, part: unknown): unknown => (typeof part === 'string' ? part.toWellFormed() : part);
+  return Buffer.from(JSON.stringify(value, wellFormed));
 }
 
 /** Scans a fact for identities and serializes it. Throws PrivacyAlarm if the fact must not be served. */
-export function represent({ envelope, etag, modifiedAt, builtAt, common }: RepresentationParts): Representation {
+export function represent(envelope: FactEnvelope, etag: string, parts: CacheableParts): Representation {
   const leak = findLeak(envelope);
   if (leak) throw new PrivacyAlarm(leak);
-  const body = Buffer.from(JSON.stringify(envelope, wellFormed));
-  const validators = [...validatorsOf(etag, { modifiedAt, builtAt }), ...common];
-  const made = new Map<Coding, Reply>();
-
-  function make(coding: Coding): Reply {
-    const bytes = encode(body, coding);
-    const codingHeader = coding === 'identity' ? [] : ['Content-Encoding', coding];
-    return {
-      status: 200,
-      headers: ['Content-Type', jsonType, 'Content-Length', String(bytes.length), ...codingHeader, ...validators],
-      body: bytes,
-    };
-  }
-
-  return {
-    envelope,
-    etag,
-    notModified: { status: 304, headers: validators, body: null },
-    ok(coding) {
-      const known = made.get(coding);
-      if (known) return known;
-      const reply = make(coding);
-      made.set(coding, reply);
-      return reply;
-    },
-  };
+  return { envelope, ...cacheable(etag, { contentType: jsonType, body: wellFormedJson(envelope) }, parts) };
 }
 
 /**

@@ -13,17 +13,11 @@ import { bucketSeconds } from '../contract/limits.ts';
 import { formatTimestamp, type microsFromMillis, parseTimestamp, usableTimestamp } from '../contract/timestamp.ts';
 import type { Origin } from '../contract/vocabulary.ts';
 import type { HeaderList } from '../http/reply.ts';
-import { legacyLabelCaveats, recentLabelCaveats, weatherCaveatsFor } from './caveats.ts';
 import { ageSeconds, type FreshnessBounds, type Judgement, judgeLabels, labelEvidence } from './judge.ts';
-import type { ObservatoryFacts, Shown } from './page/model.ts';
-import {
-  legacyLabelProvenance,
-  projectLegacyLabels,
-  projectRecentLabels,
-  recentLabelProvenance,
-} from './project-labels.ts';
-import { projectWeather } from './project-weather.ts';
+import { projectLabels } from './project-labels.ts';
+import { originOfWeather, projectWeather } from './project-weather.ts';
 import { ageBucket, entityTag, type Representation, represent } from './representation.ts';
+import type { ObservatoryFacts, Shown } from './shown-facts.ts';
 
 /** Result of a fact endpoint at one instant. */
 export type Outcome =
@@ -39,6 +33,12 @@ export type Outcome =
        */
       readonly origin?: Origin;
     };
+
+/** Returns the origin of an outcome, or null if it is not known. */
+export function originOfOutcome(outcome: Outcome): Origin | null {
+  if (outcome.kind === 'refused') return outcome.origin ?? null;
+  return outcome.representation.envelope.provenance.origin ?? 'live';
+}
 
 /** A fact endpoint: a function of the time (milliseconds since 1970), evaluated at every request. */
 export type FactResource = (now: number) => Outcome;
@@ -123,9 +123,8 @@ export function refusing(resource: FactResource, alarm: (error: unknown) => void
   return (now) => {
     try {
       const outcome = resource(now);
-      const origin =
-        outcome.kind === 'served' ? (outcome.representation.envelope.provenance.origin ?? 'live') : outcome.origin;
-      last = origin === undefined ? {} : { origin };
+      const origin = originOfOutcome(outcome);
+      last = origin === null ? {} : { origin };
       return outcome;
     } catch (error) {
       const [cause, origin] = error instanceof FailedBuild ? [error.cause, error.origin] : [error, undefined];
@@ -150,13 +149,11 @@ export function labelsResource(
 ): FactResource {
   const evidenceOf = oncePer((reading: Readable<LabelArtifact>) => labelEvidence(reading.artifact));
   const representationOf = keepOne<LabelArtifact>((reading, bucket, now) =>
-    represent({
-      envelope: labelsEnvelope(reading.artifact, judgeLabels(evidenceOf(reading), bounds, now), now),
-      etag: entityTag(contractIds.labelsOverview, reading.digest, bucket),
-      modifiedAt: reading.modifiedAt,
-      builtAt: now,
-      common,
-    }),
+    represent(
+      labelsEnvelope(reading.artifact, judgeLabels(evidenceOf(reading), bounds, now), now),
+      entityTag(contractIds.labelsOverview, reading.digest, bucket),
+      { modifiedAt: reading.modifiedAt, builtAt: now, headers: common },
+    ),
   );
 
   const origin = labelsOrigin();
@@ -189,17 +186,7 @@ export function labelsEnvelope(artifact: LabelArtifact, judgement: Judgement, no
     generated_at: usableTimestamp(overview.generated_at),
     retrieved_at: formatTimestamp(now),
     age_seconds: judgement.freshness.age_seconds,
-    ...(artifact.schema === '23'
-      ? {
-          facts: projectLegacyLabels(artifact.overview),
-          caveats: legacyLabelCaveats(),
-          provenance: legacyLabelProvenance(),
-        }
-      : {
-          facts: projectRecentLabels(artifact.overview),
-          caveats: recentLabelCaveats(artifact.overview.origin ?? 'live', artifact.overview.caveats),
-          provenance: recentLabelProvenance(artifact.overview),
-        }),
+    ...projectLabels(artifact),
     freshness: judgement.freshness,
   };
 }
@@ -227,16 +214,14 @@ type Fact = 'weatherConditions' | 'weatherMetrics';
 export function weatherResource(fact: Fact, source: ArtifactSource<WeatherArtifact>, common: HeaderList): FactResource {
   const timeOf = oncePer((reading: Readable<WeatherArtifact>) => weatherTime(reading.artifact));
   const representationOf = keepOne<WeatherArtifact>((reading, bucket, now) =>
-    represent({
-      envelope: weatherEnvelope(fact, reading.artifact, timeOf(reading), now),
-      etag: entityTag(contractIds[fact], reading.digest, bucket),
-      modifiedAt: reading.modifiedAt,
-      builtAt: now,
-      common,
-    }),
+    represent(
+      weatherEnvelope(fact, reading.artifact, timeOf(reading), now),
+      entityTag(contractIds[fact], reading.digest, bucket),
+      { modifiedAt: reading.modifiedAt, builtAt: now, headers: common },
+    ),
   );
 
-  const origin = lastOrigin<WeatherArtifact>((artifact) => projectWeather(artifact).provenance.origin ?? 'live');
+  const origin = lastOrigin(originOfWeather);
   return (now) => {
     const reading = source.read();
     const from = origin(reading);
@@ -256,18 +241,13 @@ export function weatherEnvelope(
   time: WeatherTime,
   now: number,
 ): WeatherConditionsEnvelope | WeatherMetricsEnvelope {
-  const { conditions, window, totalEvents, collections, freshness, provenance, caveats } = projectWeather(artifact);
   const age = time.kind === 'known' ? ageSeconds(time.at, now) : null;
+  const { conditions, window, totalEvents, collections, ...tail } = projectWeather(artifact, age !== null && age < 0);
   const head = {
     instrument: 'weather' as const,
     generated_at: time.kind === 'known' ? time.text : null,
     retrieved_at: formatTimestamp(now),
     age_seconds: age,
-  };
-  const tail = {
-    caveats: weatherCaveatsFor(provenance.origin ?? 'live', age !== null && age < 0, caveats),
-    provenance,
-    freshness,
   };
   return fact === 'weatherConditions'
     ? {

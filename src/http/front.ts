@@ -21,7 +21,7 @@ interface FrontOptions {
 }
 
 /** Admission control of a server, which decides when the requests of a connection are parsed. */
-export interface Front {
+interface Front {
   /**
    * Returns true if a new connection from this address must be closed immediately, and counts the connection as
    * refused.

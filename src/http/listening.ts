@@ -18,34 +18,29 @@ const maxBacklog = 16_384;
 const maxSocketBacklog = 4_096;
 
 /** A port on which a server listens. */
-export interface Listening {
+interface Listening {
   readonly port: number;
   /** Closes the additional sockets. The server itself closes the first one. */
   close(): Promise<void>;
 }
 
-/** Makes a server listen on one socket. Rejects if the port is in use or not permitted. */
-export async function listen(server: Server, at: ListenAt): Promise<Listening> {
-  return { port: await bind(server, at, maxSocketBacklog, false), close: () => Promise.resolve() };
-}
-
 /**
- * Makes a server listen on several sockets of one port, if the platform supports that. Rejects if the port is in use
- * or not permitted. The event loop accepts one connection per listening socket in each turn, so a server with a
- * single socket accepts too few connections under load. Clients would then wait behind abandoned connections in the
- * kernel's queue, which is not fair between clients. `refuses` is called with the address of each peer that connects
- * to an additional socket. If it returns true, the connection is closed in half the time that the server would need.
+ * Makes a server listen on `sockets` sockets of one port, or on one if the platform does not support that. Rejects if
+ * the port is in use or not permitted. The event loop accepts one connection per listening socket in each turn, so a
+ * server with a single socket accepts too few connections under load. Clients would then wait behind abandoned
+ * connections in the kernel's queue, which is not fair between clients. `refuses` is called with the address of each
+ * peer that connects to an additional socket. If it returns true, the connection is closed in half the time that the server would need.
  */
-export async function listenWidely(
+export async function listen(
   server: Server,
   at: ListenAt,
   sockets: number,
   refuses: (address: string) => boolean = () => false,
 ): Promise<Listening> {
-  if (sockets <= 1) return listen(server, at);
+  if (sockets <= 1) return listenOnce(server, at);
   const backlog = Math.min(maxSocketBacklog, Math.ceil(maxBacklog / sockets));
   const bound = await bindShared(server, at, backlog);
-  if (!bound.isShared) return listen(server, bound);
+  if (!bound.isShared) return listenOnce(server, bound);
   const shared = { host: at.host, port: bound.port };
   const others = await Promise.all(
     Array.from({ length: sockets - 1 }, async () => {
@@ -66,6 +61,10 @@ export async function listenWidely(
       await Promise.all(others.flat().map(closed));
     },
   };
+}
+
+async function listenOnce(server: Server, at: ListenAt): Promise<Listening> {
+  return { port: await bind(server, at, maxSocketBacklog, false), close: () => Promise.resolve() };
 }
 
 /** Maximum number of free ports that are tried. */

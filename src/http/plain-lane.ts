@@ -20,7 +20,7 @@ interface PlainLaneOptions {
 }
 
 /** Fast path of a server. The server itself does not track the connections of the fast path. */
-export interface PlainLane {
+interface PlainLane {
   /** Closes every connection after its written responses have been sent. */
   close(): void;
 }

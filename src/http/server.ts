@@ -12,10 +12,10 @@ import {
 } from './connections/connection-table.ts';
 import { type ClientOf, networkTiers } from './connections/network-tiers.ts';
 import { FairTurns } from './fair-turns.ts';
-import { type Front, openFront } from './front.ts';
-import { belowDescriptors, type Listening, limitConnections, listen, listenWidely } from './listening.ts';
+import { openFront } from './front.ts';
+import { belowDescriptors, limitConnections, listen } from './listening.ts';
 import { answerParserError, answerRaw, codeOfParserError, Exchanges, endQuietly, httpLimits } from './parser-errors.ts';
-import { openPlainLane, type PlainLane } from './plain-lane.ts';
+import { openPlainLane } from './plain-lane.ts';
 import { type FileRequest, fileRequest, type ReadRequest, readRequest } from './read-request.ts';
 import {
   allowedMethods,
@@ -261,17 +261,16 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   const front = answerNow ? null : openFront(server, { table, turns, proxies, nextTurn, monotonic, refuseSilent });
   if (!lane && !front) admitFirst(server, table);
   let sweep: NodeJS.Timeout | undefined;
-  let listening: Listening | null = null;
+  let listening: Closable<Promise<void>> | null = null;
   return {
     start: async ({ host, port }) => {
-      listening = await (front
-        ? listenWidely(server, { host, port }, acceptors, front.refuses)
-        : listen(server, { host, port }));
+      const bound = await listen(server, { host, port }, front ? acceptors : 1, front?.refuses);
+      listening = bound;
       sweep = setInterval(() => {
         table.cutStalled(monotonic());
         front?.refuseSilent();
       }, httpLimits.checkEveryMs);
-      return listening.port;
+      return bound.port;
     },
     connections: () => table.size,
     stop: async (graceMs) => {
@@ -340,10 +339,15 @@ function namesHost({ rawHeaders, httpVersion }: IncomingMessage): boolean {
   return hosts === 1 || (hosts === 0 && httpVersion !== '1.1');
 }
 
+/** A part of the server that is closed with it. */
+interface Closable<Result> {
+  close(): Result;
+}
+
 async function close(
   server: Server,
-  before: PlainLane | Front | null,
-  { table, listening }: { table: ConnectionTable; listening: Listening | null },
+  before: Closable<void> | null,
+  { table, listening }: { table: ConnectionTable; listening: Closable<Promise<void>> | null },
   graceMs: number,
 ): Promise<void> {
   const cut = setTimeout(() => {

@@ -19,8 +19,8 @@ import { type Connect, maxFrameBytes } from './stream/reader.ts';
 import { runSessions } from './stream/session.ts';
 import { hostPlaces, noTelemetry, telemetryOfHost, type WeatherTelemetry } from './stream/telemetry.ts';
 import { dictionaryUrl, type Endpoint, parseEndpoints } from './window/endpoint.ts';
-import { hourUs } from './window/minute.ts';
 import { storeFault } from './window/store-schema.ts';
+import { hourUs } from './window/window.ts';
 import {
   damaged,
   keptFrom,

@@ -21,7 +21,8 @@ import { monthRoutes, renderedPaths } from '../../src/facts/app.ts';
 import { archivePagePath } from '../../src/facts/archive/archive-page.tsx';
 import { archiveRoute } from '../../src/facts/archive/archive-replies.ts';
 import { factsDocuments } from '../../src/facts/documents.ts';
-import { chartNames } from '../../src/facts/embeds/chart-documents.tsx';
+
+import { chartNames } from '../../src/facts/formats/formats.ts';
 import { labelerRoutes } from '../../src/facts/labelers/publication.ts';
 import { families } from '../../src/facts/metrics/fact-metrics.ts';
 import { sampleName } from '../../src/facts/metrics/open-metrics.ts';

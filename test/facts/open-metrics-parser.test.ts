@@ -3,7 +3,7 @@ import { describe, expect, it, test } from 'vitest';
 import { type ArtifactFixture, fixture } from '../../harness/artifacts/fixtures.ts';
 import { factsInMemory, fixtureNow } from '../../harness/process/facts.ts';
 import { lacks, toolPath } from '../../harness/process/tools.ts';
-import { factMetricsPath, families } from '../../src/facts/metrics/fact-metrics.ts';
+import { factMetrics, families } from '../../src/facts/metrics/fact-metrics.ts';
 
 /** Tests `/metrics/facts` with the strict OpenMetrics parser of the Prometheus project. */
 
@@ -30,7 +30,7 @@ function parse(text: string): ParsedFamily[] {
 function textOf(name: ArtifactFixture, changes: object = {}): string {
   const facts = factsInMemory(fixtureNow[name]);
   facts.set(name, Buffer.from(JSON.stringify({ ...fixture(name), ...changes })));
-  return facts.get(factMetricsPath).body?.toString('utf8') ?? '';
+  return facts.get(factMetrics.path).body?.toString('utf8') ?? '';
 }
 
 describe.skipIf(lacks('the OpenMetrics parser'))('the strict OpenMetrics parser', () => {
@@ -47,7 +47,7 @@ describe.skipIf(lacks('the OpenMetrics parser'))('the strict OpenMetrics parser'
   });
 
   it('accepts a response in which all facts are refused', () => {
-    const parsed = parse(factsInMemory(0).get(factMetricsPath).body?.toString('utf8') ?? '');
+    const parsed = parse(factsInMemory(0).get(factMetrics.path).body?.toString('utf8') ?? '');
     expect(parsed.map(({ name }) => name)).toEqual(['almanac_fact_served', 'almanac_fact_refused']);
   });
 
@@ -63,7 +63,7 @@ describe.skipIf(lacks('the OpenMetrics parser'))('the strict OpenMetrics parser'
 test.skipIf(lacks('promtool'))('promtool accepts the text format', () => {
   const facts = factsInMemory(fixtureNow.recent);
   for (const name of ['recent', 'weather'] as const) facts.set(name, Buffer.from(JSON.stringify(fixture(name))));
-  const input = facts.get(factMetricsPath, fixtureNow.recent, { accept: 'text/plain' }).body ?? '';
+  const input = facts.get(factMetrics.path, fixtureNow.recent, { accept: 'text/plain' }).body ?? '';
   const output = execFileSync(toolPath('promtool'), ['check', 'metrics'], { input, encoding: 'utf8' });
   expect(output).toBe('');
 });

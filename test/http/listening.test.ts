@@ -2,14 +2,14 @@ import { once } from 'node:events';
 import { createServer as createHttp } from 'node:http';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
-import { listenWidely } from '../../src/http/listening.ts';
+import { listen } from '../../src/http/listening.ts';
 
 /** Tests several listening sockets of one server that share a port. */
 
 const at = { host: '127.0.0.1', port: 0 };
 
 async function listening(server: ReturnType<typeof createServer>, sockets: number) {
-  const found = await listenWidely(server, at, sockets);
+  const found = await listen(server, at, sockets);
   onTestFinished(async () => {
     server.close();
     await found.close();
@@ -52,7 +52,7 @@ it('every socket of a server, except the first one, immediately closes connectio
     accepted += 1;
     socket.destroy();
   });
-  const found = await listenWidely(server, at, 4, (address) => {
+  const found = await listen(server, at, 4, (address) => {
     asked.add(address);
     return true;
   });
@@ -72,7 +72,7 @@ it('every socket of a server, except the first one, immediately closes connectio
 
 it('the listening sockets of a server do not share their port with another server', async () => {
   const { port } = await listening(createServer(), 4);
-  await expect(listenWidely(createServer(), { ...at, port }, 4)).rejects.toMatchObject({
+  await expect(listen(createServer(), { ...at, port }, 4)).rejects.toMatchObject({
     code: 'EADDRINUSE',
   });
 });
@@ -96,7 +96,7 @@ it('a server on a free port takes another one if a program takes its port before
 
 it('a server responds on each of its sockets, and closes all of them', async () => {
   const server = createHttp((_request, response) => response.end('answered'));
-  const { port, close } = await listenWidely(server, at, 4);
+  const { port, close } = await listen(server, at, 4);
   const answers = await Promise.all(Array.from({ length: 32 }, () => fetch(`http://127.0.0.1:${port}/`)));
   expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 32 }, () => 200));
   await Promise.all(answers.map((one) => one.text()));

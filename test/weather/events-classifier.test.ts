@@ -2,8 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { eventFrames } from '../../harness/classifier/frames.ts';
 import { createReader, eventMeaningOf } from '../../harness/classifier/reference.ts';
-import { createEventsClassifier } from '../../src/weather/classify/classify-events.ts';
-import { ResyncMemory } from '../../src/weather/classify/frame-facts.ts';
+import { createEventsClassifier, ResyncMemory } from '../../src/weather/classify/classify-events.ts';
 
 /** A re-sync detector that remembers no rows, because the full parse classifies each frame separately. */
 class NoRows extends ResyncMemory {

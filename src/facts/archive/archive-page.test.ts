@@ -14,10 +14,11 @@ import { pathPoints } from '../../../harness/pages/html.ts';
 import { formatIssues, type KnownIssue, parseIssues } from '../../archive/days/known-issues.ts';
 import { formatIndex } from '../../archive/days/records.ts';
 import { errorTable } from '../../contract/errors.ts';
+import { renderFragment } from '../../web/document.tsx';
 import { factsCommonHeaders } from '../app.ts';
 import { archivePage, monthPage } from './archive-page.tsx';
-import { type RecentArchive, recentArchive, recentHtml } from './chart.tsx';
-import { type ArchivedDay, chartDays, hourGaps, type Period } from './model.ts';
+import { RateChart, recentHtml } from './chart.tsx';
+import { type ArchivedDay, type ArchivedIssue, chartDays, hourGaps, type Period } from './model.ts';
 
 /** The archive page draws only what was observed, and each day links to its files. */
 
@@ -35,8 +36,10 @@ const htmlOf = (days: readonly ArchivedDay[] | null, at = now): string => {
   expect(status).toBe(days === null ? 503 : 200);
   return body?.toString('utf8') ?? '';
 };
-const sectionOf = (recent: RecentArchive | null, refusal: string | null = null): string =>
-  recent === null ? '' : recentHtml(recent, refusal);
+const sectionOf = (
+  days: readonly ArchivedDay[],
+  { at = now, refusal = null, issues = [] }: { at?: number; refusal?: string | null; issues?: ArchivedIssue[] } = {},
+): string => recentHtml({ days: () => days, issues: () => issues }, at, refusal) ?? '';
 const linesOf = (html: string, kind: string): string[] =>
   [...html.matchAll(new RegExp(`class="line-${kind}" d="([^"]*)"`, 'g'))].map(([, path = '']) => path);
 
@@ -179,7 +182,9 @@ test('a line shows the value of each day over the observed days, and breaks at e
       weather: count === null ? unobserved : { count, observedSeconds: 86_400, wholeHours: allHours },
     }),
   );
-  const [path = ''] = linesOf(sectionOf(recentArchive(days, last(6))), 'weather');
+  const parts = { base: '.', length: 'month', now, tableAt: '#days', areLabelsShown: true } as const;
+  const chart = renderFragment(RateChart({ ...parts, days: chartDays(days, last(6)) }));
+  const [path = ''] = linesOf(chart, 'weather');
   const y = (rate: number): number => 200 - (rate / 2) * 184;
   const points = pathPoints(path);
   expect(points.filter(({ isStart }) => isStart).map(({ x }) => Math.round(x))).toEqual([0, 333]);
@@ -255,7 +260,7 @@ test('the chart ends with the present day, so that an archive that is no longer 
   expect(html).toContain('The newest day in the archive is 20 Nov 2026.');
   expect(html).toContain('19 Jan 2027, events per second unknown, labels per hour unknown');
   expect(html).toContain('weather unknown');
-  expect(recentArchive(year, last(30, at))?.newest).toBe('2026-11-20');
+  expect(sectionOf(year, { at })).toContain('The newest day in the archive is 20 Nov 2026.');
 });
 
 test('the page is rendered again every hour even if the days have not changed', () => {
@@ -279,13 +284,12 @@ test('while the label overview is refused, the page shows the reason for the ref
 });
 
 test('the archive section of the front page contains neither labels nor label data while the label overview is refused', () => {
-  const recent = recentArchive(year, { ...last(30), areLabelsShown: false });
-  const withheld = errorTable.source_held.message;
-  const html = sectionOf(recent, withheld);
+  const html = sectionOf(year, { refusal: errorTable.source_held.message });
   expect(linesOf(html, 'labels')).toEqual([]);
-  expect(JSON.stringify(recent)).not.toMatch(/"labelsPerHour":[^n]/);
+  const days = chartDays(year, { ...last(30), areLabelsShown: false });
+  expect(JSON.stringify(days)).not.toMatch(/"labelsPerHour":[^n]/);
   expect(html).toContain('holding this reading back');
-  expect(linesOf(sectionOf(recentArchive(year, last(30))), 'labels')).toHaveLength(1);
+  expect(linesOf(sectionOf(year), 'labels')).toHaveLength(1);
 });
 
 test('known issues are shown on the pages and next to the affected days, in the words of the operator', () => {
@@ -306,7 +310,7 @@ test('known issues are shown on the pages and next to the affected days, in the 
     ['#issue-twice'],
   ]);
   expect(htmlOf(year)).not.toContain('Known issues');
-  const front = (issues: (typeof issue | typeof lasting)[]): string => sectionOf(recentArchive(year, last(30), issues));
+  const front = (issues: (typeof issue | typeof lasting)[]): string => sectionOf(year, { issues });
   expect(front([issue, old])).toContain('<a href="./archive#issues">1 known issue</a>');
   expect(front([old])).not.toContain('known issue');
 });
@@ -346,8 +350,9 @@ test('the page lists the newest known issues, states the number of older issues 
 
 test('the service has neither an archive page nor a chart on the front page if it has no archive', () => {
   expect(htmlOf(null)).toContain('asset_unavailable');
-  expect([recentArchive(null, last(30)), recentArchive([], last(30))]).toEqual([null, null]);
-  expect(recentArchive(year, last(30))?.days).toHaveLength(30);
+  expect(recentHtml({ days: () => null, issues: () => [] }, now, null)).toBeNull();
+  expect(recentHtml({ days: () => [], issues: () => [] }, now, null)).toBeNull();
+  expect(sectionOf(year)).toContain('data-bins="30"');
 });
 
 test('the archive of a simulated network is marked as simulated and excluded from search engines, unlike the archive of the live network', () => {

@@ -2,32 +2,32 @@ import type { Origin } from '../../contract/vocabulary.ts';
 import { errorReply, type HeaderList, type Reply } from '../../http/reply.ts';
 import type { Coding } from '../../http/representation/negotiation.ts';
 import { renderPage } from '../../web/document.tsx';
-import { originTitles } from '../../web/format.ts';
 import type { PageParts } from '../../web/page-body.tsx';
-import { originCaveats } from '../caveats.ts';
 import { chartFile, Ranges } from '../hours/chart-figure.tsx';
-import { htmlReplies } from '../html-replies.ts';
+import { htmlReplies } from '../representation.ts';
+import { markedParts, originCaveats } from '../shown-facts.ts';
 import {
-  chartLengths,
+  DayTable,
   dayText,
   GapList,
+  IssueList,
   LabelsRefused,
   MonthList,
-  monthDays,
   monthPath,
   monthText,
   RateChart,
   recentDays,
 } from './chart.tsx';
-import { DayTable, IssueList } from './day-table.tsx';
 import {
   type ArchivedDay,
   type ArchivedDays,
   type ArchivedIssue,
   chartDays,
+  chartLengths,
   hourGaps,
   hourStart,
   issuesIn,
+  monthDays,
 } from './model.ts';
 
 /** Path of the archive page. */
@@ -101,11 +101,8 @@ function archiveParts(shown: Shown): PageParts {
 
 function frameParts(origins: readonly MarkedOrigin[], base: string, title: string): PageParts {
   return {
-    title: [...origins.map((origin) => originTitles[origin]), title].join(''),
+    ...markedParts(origins, title),
     base,
-    // Exclude simulated data from search engines, which could present it as live.
-    indexed: origins.length === 0,
-    ...(origins.length === 0 ? {} : { banner: origins.map((origin) => originCaveats[origin]).join(' ') }),
     scripts: ['/assets/charts.js'],
     styles: ['/assets/observatory.css'],
     navigation: [

@@ -1,30 +1,26 @@
 import { percent } from '../../web/bar.tsx';
-import type { Bin, Hole } from '../../web/chart/series.ts';
 import { renderFragment } from '../../web/document.tsx';
-import { countText, dateText, instantText, rateText } from '../../web/format.ts';
+import { countText, dateText, instantText, percentText, rateText } from '../../web/format.ts';
+import { ChartFigure, chartFile } from '../hours/chart-figure.tsx';
 import {
-  type ArchiveChartName,
-  type ArchiveCharts,
-  ChartFigure,
-  chartFile,
-  type PageChart,
-} from '../hours/chart-figure.tsx';
-import { oncePer } from '../resources.ts';
-import {
-  type ArchivedDay,
   type ArchivedDays,
   type ArchivedIssue,
   type ChartDay,
   chartDays,
+  type chartLengths,
+  type DayChartKind,
+  dayChart,
   type HourGap,
   hourGaps,
-  hourStart,
+  type IssuesByDay,
   issuesIn,
-  type Period,
+  partShare,
 } from './model.ts';
 
-/** Maximum number of listed gaps. */
+/** Maximum number of listed gaps on the archive page. */
 const maxGaps = 20;
+/** Maximum number of listed gaps on the observatory page. */
+const maxRecentGaps = 5;
 
 /** Content of the charts of daily rates. */
 interface RateChartProps {
@@ -208,55 +204,33 @@ export function GapList({ gaps, areLabelsShown }: { gaps: readonly HourGap[]; ar
   );
 }
 
-/** The last month of the archive, as the observatory page shows it. */
-export interface RecentArchive {
-  /** Newest day of the archive. It can precede all days of the month shown. */
-  readonly newest: string;
-  /** Time of the data, in milliseconds since 1970. */
-  readonly now: number;
-  /** Consecutive days. */
-  readonly days: readonly ChartDay[];
-  /** The newest gaps, and the number of all gaps. */
-  readonly gaps: { readonly newest: readonly HourGap[]; readonly count: number };
-  /** Number of known issues that affect these days. */
-  readonly issues: number;
-  /** False if the label overview was refused when the data was read; the data then contains no labels. */
-  readonly areLabelsShown: boolean;
-}
-
 /** Number of days that the observatory page shows. */
 export const recentDays = 30;
 
-/** Returns the archive data for a period; null if there is no archive or it has no days. */
-export function recentArchive(
-  days: readonly ArchivedDay[] | null,
-  period: Period,
-  issues: readonly ArchivedIssue[] = [],
-): RecentArchive | null {
-  const newest = days?.at(-1)?.day;
-  if (days === null || newest === undefined) return null;
-  const gaps = hourGaps(days, period);
-  return {
-    ...{ newest, now: period.now, days: chartDays(days, period), areLabelsShown: period.areLabelsShown },
-    gaps: { newest: gaps.slice(0, 5), count: gaps.length },
-    issues: issuesIn(issues, period).all.length,
-  };
-}
-
 /**
- * Shows the last month of the archive, as the content of a `section` element. `refusal` is the reason why the label overview is refused, or null. The chart
- * has no links to the values and files of the days, because thirty links would make up a tenth of the observatory page.
- * The archive page has these links.
+ * Returns the content of the section about the last month of the archive as HTML; null if there is no archive or it has no
+ * days. `refusal` is the reason why the label overview is refused, or null. The chart has no links to the values and
+ * files of the days, because thirty links would make up a tenth of the observatory page. The archive page has these links.
  */
-function RecentContent({ recent, refusal }: { recent: RecentArchive; refusal: string | null }) {
-  const { days, gaps, areLabelsShown, newest, issues, now } = recent;
-  const more = gaps.count - gaps.newest.length;
-  return (
+export function recentHtml(archive: ArchivedDays, now: number, refusal: string | null): string | null {
+  const archived = archive.days();
+  const newest = archived?.at(-1)?.day;
+  if (archived === null || newest === undefined) return null;
+  const areLabelsShown = refusal === null;
+  const period = { count: recentDays, now, areLabelsShown };
+  const gaps = hourGaps(archived, period);
+  const issues = issuesIn(archive.issues(), period).all.length;
+  const more = gaps.length - maxRecentGaps;
+  return renderFragment(
     <>
       <h2 id="archive">The last 30 days</h2>
       {refusal === null ? null : <LabelsRefused why={refusal} />}
-      <RateChart base="." length="month" tableAt="./archive#days" {...{ days, now, areLabelsShown }} />
-      <GapList gaps={gaps.newest} areLabelsShown={areLabelsShown} />
+      <RateChart
+        {...{ base: '.', days: chartDays(archived, period), now, areLabelsShown }}
+        length="month"
+        tableAt="./archive#days"
+      />
+      <GapList gaps={gaps.slice(0, maxRecentGaps)} areLabelsShown={areLabelsShown} />
       {issues > 0 ? (
         <p>
           See the{' '}
@@ -271,120 +245,154 @@ function RecentContent({ recent, refusal }: { recent: RecentArchive; refusal: st
         The newest day in the archive is {dayText(newest)}. <a href="./archive">The archive</a> has the files of every
         day.
       </p>
+    </>,
+  );
+}
+
+interface DayTableProps {
+  readonly base: string;
+  readonly days: readonly ChartDay[];
+  readonly issues: IssuesByDay;
+  readonly areLabelsShown: boolean;
+}
+
+/** Lists days, newest first, with their files and known issues. */
+export function DayTable(props: DayTableProps) {
+  const { base, days, issues, areLabelsShown } = props;
+  const listed = listedIssues(issues.all);
+  return (
+    <div class="scroll">
+      <table class="archive-days" id="days">
+        <thead>
+          <tr>
+            <th scope="col">Day (UTC)</th>
+            <th scope="col">Events per second</th>
+            <th scope="col">{areLabelsShown ? 'Labels per hour' : 'Labels'}</th>
+            <th scope="col">Files</th>
+          </tr>
+        </thead>
+        <tbody>
+          {days.toReversed().map((day) => (
+            <tr key={day.day}>
+              <th scope="row">{dayText(day.day)}</th>
+              <td>{eventsText(day)}</td>
+              <td>{areLabelsShown ? labelsText(day) : 'not shown'}</td>
+              <td>
+                {day.isArchived ? <Files base={base} day={day} /> : 'not archived'}
+                <IssueLinks day={day.day} issues={issues} listed={listed} />
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function Files({ base, day: { day, isClosed, hasFirstTables } }: { base: string; day: ChartDay }) {
+  const folder = `${base}/archive/days/${day}`;
+  return (
+    <>
+      {isClosed ? 'closed:' : 'open:'} <a href={`${folder}/day.json`}>record</a>{' '}
+      {hasFirstTables ? (
+        <>
+          <a href={`${folder}/weather-by-hour.csv`}>weather</a> <a href={`${folder}/labels-by-hour.csv`}>labels</a>{' '}
+        </>
+      ) : (
+        <>
+          <a href={`${folder}/weather-totals.csv`}>weather</a> <a href={`${folder}/labels-totals.csv`}>labels</a>{' '}
+        </>
+      )}
+      <a href={`${folder}/gaps.json`}>gaps</a>
     </>
   );
 }
 
-/** Returns the content of the section about the last month of the archive as HTML. */
-export function recentHtml(recent: RecentArchive, refusal: string | null): string {
-  return renderFragment(<RecentContent recent={recent} refusal={refusal} />);
+/** Maximum number of listed issues. */
+const maxIssues = 10;
+/** Maximum total length of the listed summaries, in characters. One issue is always listed, even if it is longer. */
+const maxCharacters = 2_000;
+
+/** Returns the newest issues, limited by number and length because a character takes up to six bytes in HTML. */
+function listedIssues(issues: readonly ArchivedIssue[]): readonly ArchivedIssue[] {
+  let characters = 0;
+  const tooMany = issues.findIndex(({ summary }, at) => {
+    characters += summary.length;
+    return at >= maxIssues || (at > 0 && characters > maxCharacters);
+  });
+  return tooMany < 0 ? issues : issues.slice(0, tooMany);
 }
 
-/** Number of days of the shorter and of the longer chart. */
-export const chartLengths = { month: 30, year: 365 } as const;
-
-const dayMs = 86_400_000;
-
-/** Names of the two charts of a list of days. */
-type DayChartKind = 'events' | 'labels';
-
-/** Creates the chart of a daily rate from consecutive days. `now` is in milliseconds since 1970. */
-function dayChart(
-  days: readonly ChartDay[],
-  kind: DayChartKind,
-  { id, now }: { readonly id: string; readonly now: number },
-): PageChart {
-  const bins = days.map((day) => dayBin(day, kind));
-  const isEvents = kind === 'events';
-  return {
-    series: {
-      ...{ id: `${id}-${kind}`, shape: 'line', paint: isEvents ? 'weather' : 'labels', bins, through: now },
-      holes: holesOf(bins, now),
-    },
-    title: isEvents ? 'Network events per second, by day' : 'Labels applied and removed per hour, by day',
-    unit: isEvents ? 'events per second' : 'labels per hour',
-    answer: '',
-    columns: isEvents ? { value: 'Events per second' } : { value: 'Labels per hour', apart: 'Labels read late' },
-  };
-}
-
-function dayBin(day: ChartDay, kind: DayChartKind): Bin {
-  const isEvents = kind === 'events';
-  const start = Date.parse(day.day);
-  const value = isEvents ? day.eventsPerSecond : day.labelsPerHour;
-  const isPartial = isEvents ? day.isWeatherPartial : day.isLabelsPartial;
-  const share = isEvents ? day.weatherObserved : day.labelsObserved;
-  const observed = value === null ? 0 : isPartial ? partShare(share) : 1;
-  const late = isEvents ? {} : { apart: day.lateLabels ?? null };
-  return { start, end: start + dayMs, value, ...late, observed, reason: reasonOf(day, value, isPartial) };
-}
-
-/** Returns the observed share of a day that was not observed entirely, even if rounding made it one. */
-export function partShare(share: number): number {
-  return Math.min(share, 0.99);
-}
-
-function reasonOf({ isArchived }: ChartDay, value: number | null, isPartial: boolean): string | null {
-  if (value === null) return isArchived ? 'not observed' : 'not in the archive';
-  return isPartial ? 'some hours not observed' : null;
-}
-
-/** Returns the days without a value as holes. Adjoining days with the same reason are one hole. */
-function holesOf(bins: readonly Bin[], now: number): Hole[] {
-  const holes: { start: number; end: number; reason: string }[] = [];
-  for (const { start, end, value, reason } of bins) {
-    if (value !== null || reason === null) continue;
-    const last = holes.at(-1);
-    const until = Math.min(end, Math.max(start, now));
-    if (last?.end === start && last.reason === reason) last.end = until;
-    else holes.push({ start, end: until, reason });
-  }
-  return holes.filter(({ start, end }) => end > start);
-}
-
-/** Returns the days of a month (`YYYY-MM`) in the last twelve months, oldest first. */
-export function monthDays(
-  days: readonly ArchivedDay[],
-  month: string,
-  { now, areLabelsShown }: Pick<Period, 'now' | 'areLabelsShown'>,
-): ChartDay[] {
-  const year = chartDays(days, { count: chartLengths.year, now, areLabelsShown });
-  return year.filter(({ day }) => day.startsWith(`${month}-`));
-}
-
-/** Creates a function that returns the charts of the archive as files; null while there is no archive. */
-export function archiveCharts(archive: ArchivedDays | null): (now: number) => ArchiveCharts | null {
-  const made = oncePer(
-    (at: { readonly days: readonly ArchivedDay[]; readonly now: number }): ArchiveCharts => ({
-      mark: at,
-      of: (name) => namedChart(name, at),
-      ofMonth: (month, kind) => monthChart(month, kind, at),
-    }),
+/**
+ * Lists the newest known issues in the words of the operator. Shows nothing if there are none. `issues` contains all
+ * issues, newest first.
+ */
+export function IssueList({ base, issues }: { base: string; issues: readonly ArchivedIssue[] }) {
+  if (issues.length === 0) return null;
+  const listed = listedIssues(issues);
+  const more = issues.length - listed.length;
+  const file = `${base}/archive/known-issues.json`;
+  return (
+    <section aria-labelledby="issues">
+      <h2 id="issues">Known issues</h2>
+      <p>
+        The operator lists known errors in published values in <a href={file}>known-issues.json</a>.
+      </p>
+      <ul>
+        {listed.map(({ id, source, start, end, summary }) => (
+          <li key={id} id={anchorOf(id)}>
+            {source}, {instantText(start)} to {end === null ? 'now' : instantText(end)}: <bdi>{summary}</bdi>
+          </li>
+        ))}
+        {more > 0 ? (
+          <li>
+            and <a href={file}>{countText(more)} more in the list</a>
+          </li>
+        ) : null}
+      </ul>
+    </section>
   );
-  let current: { readonly days: readonly ArchivedDay[]; readonly now: number } | undefined;
-  return (now) => {
-    const days = archive?.days() ?? null;
-    if (days === null) return null;
-    const hour = hourStart(now);
-    if (current?.days !== days || current.now !== hour) current = { days, now: hour };
-    return made(current);
-  };
 }
 
-function namedChart(
-  name: ArchiveChartName,
-  { days, now }: { readonly days: readonly ArchivedDay[]; readonly now: number },
-): PageChart {
-  const [length, kind] = name.split('-') as ['month' | 'year', DayChartKind];
-  const period: Period = { count: chartLengths[length], now, areLabelsShown: kind === 'labels' };
-  return dayChart(chartDays(days, period), kind, { id: length, now });
+/**
+ * Links a day to the known issues that affect it. The link goes to the issue itself if there is only one and it is in
+ * `listed`, and otherwise to the list. Shows nothing if no issue affects the day.
+ */
+function IssueLinks({ day, issues, listed }: IssueLinksProps) {
+  const [first, ...more] = issues.on(day);
+  if (!first) return null;
+  const href = more.length === 0 && listed.includes(first) ? `#${anchorOf(first.id)}` : '#issues';
+  return (
+    <>
+      {' '}
+      <a href={href}>{more.length === 0 ? 'known issue' : `${countText(more.length + 1)} known issues`}</a>
+    </>
+  );
 }
 
-function monthChart(
-  month: string,
-  kind: DayChartKind,
-  { days, now }: { readonly days: readonly ArchivedDay[]; readonly now: number },
-): PageChart | null {
-  const own = monthDays(days, month, { now, areLabelsShown: kind === 'labels' });
-  return own.length === 0 ? null : dayChart(own, kind, { id: 'month', now });
+interface IssueLinksProps {
+  readonly day: string;
+  readonly issues: IssuesByDay;
+  readonly listed: readonly ArchivedIssue[];
+}
+
+function anchorOf(id: string): string {
+  return `issue-${id}`;
+}
+
+/** Describes the event rate of a day and, unless it is whole, its observed share. */
+function eventsText({ eventsPerSecond, isArchived, isWeatherPartial, weatherObserved }: ChartDay): string {
+  if (eventsPerSecond === null) return isArchived ? 'weather not observed' : 'weather unknown';
+  return `${rateText(eventsPerSecond)}${isWeatherPartial ? partText(weatherObserved) : ''}`;
+}
+
+/** Describes the label rate of a day, the labels that are not part of it and, unless it is whole, its observed share. */
+function labelsText({ labelsPerHour, isArchived, lateLabels, isLabelsPartial, labelsObserved }: ChartDay): string {
+  const late = typeof lateLabels === 'number' ? `, ${countText(lateLabels)} read late` : '';
+  if (labelsPerHour === null) return `${isArchived ? 'labels not observed' : 'labels unknown'}${late}`;
+  return `${rateText(labelsPerHour)}${late}${isLabelsPartial ? partText(labelsObserved) : ''}`;
+}
+
+function partText(observed: number): string {
+  return `, ${percentText(partShare(observed))} observed`;
 }

@@ -5,7 +5,10 @@ import type { CollectionName, ConditionState, Origin } from '../../contract/voca
 import { countText, rateText } from '../../web/format.ts';
 import { layTimeline, timelineWidth } from '../../web/timeline.ts';
 import { collectionWords } from '../hours/shown-hours.ts';
+
 import {
+  conditionNames,
+  confidenceText,
   currencyOf,
   isNow,
   isRecent,
@@ -13,18 +16,11 @@ import {
   originsShown,
   type RecentEnvelope,
   type Shown,
-} from '../page/model.ts';
-import { confidenceText, scale } from '../page/words.ts';
-import { conditionNames } from './badge.tsx';
-import { Hatched, Line, renderImage, textWidth } from './image.tsx';
-import { ageText, labelCoverageText, networkNames, refusalText, weatherCoverageText } from './texts.ts';
+  scale,
+} from '../shown-facts.ts';
 
-/** Width of the chart, in units of the drawing. */
-export const chartWidth = 640;
-/** Left margin of the chart. */
-export const left = 16;
-/** Width of the chart inside its margins. */
-export const innerWidth = chartWidth - 2 * left;
+import { ageText, labelCoverageText, networkNames, refusalText, weatherCoverageText } from './badge.tsx';
+import { Hatched, Line, Plate, plateArea, renderPlate, textWidth } from './image.tsx';
 
 const height = 436;
 
@@ -32,18 +28,11 @@ const height = 436;
 export function observatoryChart(facts: ObservatoryFacts): string {
   const [origin = 'live'] = originsShown(facts);
   const title = titles[origin];
-  return renderImage({
-    width: chartWidth,
-    height,
-    title,
-    description: [conditionsText(facts.conditions), ratesText(facts.metrics), labelsText(facts.labels)].join(' '),
+  const description = [conditionsText(facts.conditions), ratesText(facts.metrics), labelsText(facts.labels)].join(' ');
+  return renderPlate({
+    ...{ title, origin, height, description },
     children: (
       <>
-        <rect class="paper" x="0.5" y="0.5" width={chartWidth - 1} height={height - 1} rx="4" />
-        <rect class={origin === 'live' ? 'head' : 'mark'} x="1" y="1" width={chartWidth - 2} height="29" />
-        <Line x={left} y={20} size={13} paint={origin === 'live' ? 'on-head' : 'on-mark'} isStrong>
-          {title}
-        </Line>
         <ConditionsSection fact={facts.conditions} y={40} />
         <RatesSection fact={facts.metrics} y={132} />
         <LabelsSection fact={facts.labels} y={338} />
@@ -74,7 +63,7 @@ function ConditionsSection({ fact, y }: { fact: ConditionsFact; y: number }) {
         <Plate text={stateText(fact)} paint={fact.kind === 'served' ? 'absent' : 'refused'} y={y + 24} height={34} />
       )}
       {fact.kind === 'served' && isMeasured(state) ? (
-        <Line x={left} y={y + 74} paint="soft">
+        <Line x={plateArea.left} y={y + 74} paint="soft">
           {confidenceOf(fact.envelope)}
         </Line>
       ) : null}
@@ -113,8 +102,8 @@ function confidenceOf({ facts: { conditions } }: WeatherConditionsEnvelope): str
 const steps = scale.map((step, index) => {
   const before = scale.slice(0, index).reduce((sum, { word }) => sum + textWidth(word, 11, true), 0);
   const all = scale.reduce((sum, { word }) => sum + textWidth(word, 11, true), 0);
-  const room = (innerWidth - all) / scale.length;
-  return { ...step, x: left + before + index * room, width: textWidth(step.word, 11, true) + room - 4 };
+  const room = (plateArea.width - all) / scale.length;
+  return { ...step, x: plateArea.left + before + index * room, width: textWidth(step.word, 11, true) + room - 4 };
 });
 
 function Scale({ state, y }: { state: ConditionState | null; y: number }) {
@@ -158,11 +147,11 @@ function LabelsSection({ fact, y }: { fact: LabelsFact; y: number }) {
   const { envelope } = fact;
   return (
     <Section title={title} note={ageText(envelope)} y={y}>
-      <Line x={left} y={y + 36} size={12}>
+      <Line x={plateArea.left} y={y + 36} size={12}>
         {countsText(envelope)}
       </Line>
       {isRecent(envelope) ? <Window envelope={envelope} y={y + 48} /> : null}
-      <Line x={left} y={y + 80} paint="soft">
+      <Line x={plateArea.left} y={y + 80} paint="soft">
         {`${labelCoverageText(envelope)}; hatched: not observed`}
       </Line>
     </Section>
@@ -200,7 +189,7 @@ function Window({ envelope: { facts, generated_at: generatedAt }, y }: { envelop
     return from === null || to === null ? [] : [{ kind: 'gap' as const, start: from, end: to }];
   });
   const { parts, rest } = layTimeline({ start: end - facts.window_days * 86_400_000, end }, unobserved);
-  const place = (at: number): number => left + (at / timelineWidth) * innerWidth;
+  const place = (at: number): number => plateArea.left + (at / timelineWidth) * plateArea.width;
   return (
     <>
       {rest.map(({ from, to }) => (
@@ -232,7 +221,7 @@ const drawn = [
 
 const nameWidth = 120;
 const numberWidth = 90;
-const barWidth = innerWidth - nameWidth - numberWidth;
+const barWidth = plateArea.width - nameWidth - numberWidth;
 const rowHeight = 22;
 
 /**
@@ -287,23 +276,29 @@ function Rates({ envelope, y }: { envelope: WeatherMetricsEnvelope; y: number })
         const top = y + index * rowHeight;
         return (
           <>
-            <Line x={left} y={top + 13}>
+            <Line x={plateArea.left} y={top + 13}>
               {collectionWords[name]}
             </Line>
             {rate === null ? (
-              <Hatched x={left + nameWidth} y={top + 3} width={barWidth} height={12} />
+              <Hatched x={plateArea.left + nameWidth} y={top + 3} width={barWidth} height={12} />
             ) : (
-              <Bar x={left + nameWidth} y={top + 3} width={barWidth} share={most === 0 ? 0 : rate / most} />
+              <Bar x={plateArea.left + nameWidth} y={top + 3} width={barWidth} share={most === 0 ? 0 : rate / most} />
             )}
-            <Line x={left + innerWidth} y={top + 13} anchor="end">
+            <Line x={plateArea.left + plateArea.width} y={top + 13} anchor="end">
               {rateOf(envelope, name)}
             </Line>
           </>
         );
       })}
-      <Hatched x={left} y={coverageAt} width={innerWidth} height={8} />
-      <rect class="bar" x={left} y={coverageAt} width={innerWidth * share(window.coverage_ratio)} height="8" />
-      <Line x={left} y={coverageAt + 24} paint="soft">
+      <Hatched x={plateArea.left} y={coverageAt} width={plateArea.width} height={8} />
+      <rect
+        class="bar"
+        x={plateArea.left}
+        y={coverageAt}
+        width={plateArea.width * share(window.coverage_ratio)}
+        height="8"
+      />
+      <Line x={plateArea.left} y={coverageAt + 24} paint="soft">
         {`${weatherCoverageText(window)}; hatched: not observed`}
       </Line>
     </>
@@ -337,39 +332,15 @@ function Section({
 }) {
   return (
     <>
-      <Line x={left} y={y + 14} size={13} isStrong>
+      <Line x={plateArea.left} y={y + 14} size={13} isStrong>
         {title}
       </Line>
       {note === undefined ? null : (
-        <Line x={chartWidth - left} y={y + 14} paint="soft" anchor="end">
+        <Line x={plateArea.right} y={y + 14} paint="soft" anchor="end">
           {note}
         </Line>
       )}
       {children}
-    </>
-  );
-}
-
-/** Draws a hatched plate with the reason in place of a refused fact or of a fact without current data. */
-export function Plate({
-  text,
-  paint,
-  y,
-  height,
-}: {
-  text: string;
-  paint: 'absent' | 'refused';
-  y: number;
-  height: number;
-}) {
-  const width = textWidth(text, 12, true) + 20;
-  return (
-    <>
-      <Hatched x={left} y={y} width={innerWidth} height={height} />
-      <rect class={paint} x={left + 8} y={y + height / 2 - 11} width={width} height="22" rx="3" />
-      <Line x={left + 18} y={y + height / 2 + 4} size={12} paint={`on-${paint}`} isStrong>
-        {text}
-      </Line>
     </>
   );
 }

@@ -10,8 +10,8 @@ import { recogniseWeatherHours, type WeatherHours } from '../../artifact/hours/w
 import { errorTable } from '../../contract/errors.ts';
 import { gapReasons, weatherGapReasons } from '../../contract/vocabulary.ts';
 import { rateText } from '../../web/format.ts';
+import { chartNames } from '../formats/formats.ts';
 import { labelReasons, labelsChart, unlistedReason, weatherChart, weatherReasons } from '../hours/shown-hours.ts';
-import { chartNames, hoursEmbedPath } from './chart-documents.tsx';
 
 /** The charts of the last 72 hours show what the hours files contain, and nothing where nothing was observed. */
 
@@ -273,7 +273,7 @@ test('a chart of each file is rendered once per hours file, and every path of a 
   const facts = served();
   const names = chartNames.filter((name) => !/month|year/.test(name));
   const files = names.flatMap((name) => [`/charts/${name}.svg`, `/charts/${name}.csv`]);
-  for (const path of [hoursEmbedPath, ...files]) {
+  for (const path of ['/embed/hours.svg', ...files]) {
     const reply = facts.get(path);
     expect([path, reply.status]).toEqual([path, 200]);
     expect(facts.get(path)).toBe(reply);
@@ -333,7 +333,7 @@ test('labels that were read late are drawn apart from the bars of the hour in wh
 });
 
 test('an image of a chart needs nothing that viewers other than browsers lack', () => {
-  const svg = served({ weather: weatherFile(40) }).text(hoursEmbedPath);
+  const svg = served({ weather: weatherFile(40) }).text('/embed/hours.svg');
   // Nested pictures, percentages, patterns, several classes, and rules after a media query.
   expect(svg.match(/<svg/g)).toHaveLength(1);
   expect(svg).not.toMatch(/="[^"]*%"|<pattern|url\(|class="[^" ]+ |vector-effect|paint-order/);

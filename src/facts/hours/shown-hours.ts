@@ -212,21 +212,25 @@ function binOf({
   return { start, end, observed, reason: observed >= 1 || reasons.size === 0 ? null : [...reasons].join(', ') };
 }
 
-/**
- * Adds a hole for every hour without any observed second that the listed holes do not cover, so that no such hour looks
- * observed. Joins adjoining holes that it adds.
- */
+/** Adds a hole for every hour without any observed second, so that no such hour looks observed. */
 function withUnlistedHoles(hours: readonly CountedHour[], listed: readonly Hole[], through: number): Hole[] {
+  const unseen = hours.filter(({ seconds }) => !(seconds > 0)).map(({ start }) => ({ start, end: start + hourMs }));
+  return [...listed, ...unlistedHoles(unseen, listed, through)].sort((a, b) => a.start - b.start);
+}
+
+/** Returns holes for the parts of unobserved periods that no listed hole covers. Adjoining ones are one hole. */
+export function unlistedHoles(
+  periods: readonly { readonly start: number; readonly end: number }[],
+  listed: readonly Hole[],
+  through: number,
+): Hole[] {
   const added: { start: number; end: number; reason: string }[] = [];
-  for (const { start, seconds } of hours) {
-    if (seconds > 0) continue;
-    for (const part of observedParts({ start, end: start + hourMs }, { holes: listed, through })) {
-      const last = added.at(-1);
-      if (last?.end === part.start) last.end = part.end;
-      else added.push({ ...part, reason: unlistedReason });
-    }
+  for (const part of periods.flatMap((period) => observedParts(period, { holes: listed, through }))) {
+    const last = added.at(-1);
+    if (last?.end === part.start) last.end = part.end;
+    else added.push({ ...part, reason: unlistedReason });
   }
-  return [...listed, ...added].sort((a, b) => a.start - b.start);
+  return added;
 }
 
 /** Reasons for which weather was not observed, in words. */

@@ -1,10 +1,8 @@
 import type { LabelerSet, SliceEnd } from '../../artifact/labelers/labeler-set.ts';
 import type { Preparation } from '../../artifact/labelers/labelers-source.ts';
-import type { LabelerLine, LabelersHeader } from '../../artifact/labelers.ts';
 import type { LabelerSummary } from '../../contract/labelers.ts';
 import { type LabelerState, labelerStates } from '../../contract/vocabulary.ts';
-import { describeLeak, findLeakExcept, type IdentityPlaces } from '../representation.ts';
-import { listConclusion, projectSummary } from './project-labeler.ts';
+import { listConclusion, listedSummary } from './project-labeler.ts';
 
 /** Sort orders that the page `/labelers` offers. */
 export const sortKeys = ['events', 'name', 'state', 'since', 'read'] as const;
@@ -24,12 +22,6 @@ export interface Catalogue {
   /** All entries as one serialized JSON array, in consecutive parts. */
   readonly json: readonly Buffer[];
 }
-
-/** Places in `/labelers.json` where identities are allowed. */
-export const listPlaces: IdentityPlaces = {
-  dids: /^\/facts\/labelers\/\d+\/did$/,
-  handles: /^\/facts\/labelers\/\d+\/handle\/name$/,
-};
 
 /** Number of entries that are encoded together. */
 const groupEntries = 100;
@@ -53,7 +45,7 @@ export function prepareCatalogue(alarm: (leak: string) => void): Preparation<Cat
 
   return {
     visit(line, header) {
-      const entry = scanned(line, header, entries.length, alarm);
+      const entry = listedSummary(line, header, entries.length, alarm);
       entries.push(entry);
       texts.push(JSON.stringify(entry));
       if (texts.length === groupEntries) encodeGroup();
@@ -86,19 +78,6 @@ export function prepareCatalogue(alarm: (leak: string) => void): Preparation<Cat
 
 function isComplete({ enrolled, state, unread_days_7d: unread }: LabelerSummary): boolean {
   return enrolled && state === 'established' && unread === 0;
-}
-
-function scanned(
-  line: LabelerLine,
-  header: LabelersHeader,
-  index: number,
-  alarm: (leak: string) => void,
-): LabelerSummary {
-  const entry = projectSummary(line, header);
-  const leak = findLeakExcept(listPlaces, entry, `/facts/labelers/${index}`);
-  if (leak === null) return entry;
-  alarm(describeLeak(leak));
-  return { ...entry, handle: null, handle_withheld: 'privacy' };
 }
 
 /** Returns the name under which a labeler is listed: its handle or, without one, its DID. */
@@ -136,6 +115,93 @@ function rankOf(key: Exclude<SortKey, 'name'>, entry: LabelerSummary): number {
     case 'read':
       return entry.last_answered === null ? Number.MAX_VALUE : -Date.parse(entry.last_answered);
   }
+}
+
+/** Maximum length of a search text, in bytes of UTF-8. */
+export const maxSearchBytes = 64;
+/** Number of labelers on one page of the list. */
+export const pageSize = 50;
+
+/** A query of the page `/labelers`. No other path of the facts API evaluates a query. */
+export interface ListQuery {
+  /** Search text; empty if the query has none. */
+  readonly q: string;
+  readonly sort: SortKey;
+  readonly state: LabelerState | null;
+  /** Page number, starting with 1. */
+  readonly page: number;
+}
+
+/** Query that shows the first page of the list without filters. */
+export const plainQuery: ListQuery = { q: '', sort: 'events', state: null, page: 1 };
+
+/**
+ * Parses the query of a request target. Ignores unknown parameters and invalid values, and uses the first of repeated
+ * parameters.
+ */
+export function parseListQuery(target: string): ListQuery {
+  const at = target.indexOf('?');
+  if (at < 0) return plainQuery;
+  const given = new URLSearchParams(target.slice(at + 1));
+  const q = (given.get('q') ?? '').trim();
+  const sort = sortKeys.find((key) => key === given.get('sort'));
+  const state = labelerStates.find((known) => known === given.get('state'));
+  const page = /^[1-9][0-9]{0,3}$/.exec(given.get('page') ?? '');
+  return {
+    q: Buffer.byteLength(q) <= maxSearchBytes ? q : '',
+    sort: sort ?? plainQuery.sort,
+    state: state ?? null,
+    page: page === null ? 1 : Number(page[0]),
+  };
+}
+
+/** Returns true if the query equals `plainQuery`. */
+export function isPlain({ q, sort, state, page }: ListQuery): boolean {
+  return q === '' && sort === plainQuery.sort && state === null && page === 1;
+}
+
+/** Formats a query as text. The text contains only the parameters that differ from `plainQuery`. */
+export function queryText(query: ListQuery): string {
+  const parameters = new URLSearchParams();
+  if (query.q !== '') parameters.set('q', query.q);
+  if (query.sort !== plainQuery.sort) parameters.set('sort', query.sort);
+  if (query.state !== null) parameters.set('state', query.state);
+  if (query.page !== 1) parameters.set('page', String(query.page));
+  const text = parameters.toString();
+  return text === '' ? '' : `?${text}`;
+}
+
+/** A page of the labeler list. */
+export interface ListPage {
+  /** Indices of the entries on the page. */
+  readonly shown: readonly number[];
+  /** Number of entries that match the query. */
+  readonly found: number;
+  /** Number of this page; at most `pages`. */
+  readonly page: number;
+  readonly pages: number;
+}
+
+/** Selects the requested page, or the last page if the requested one does not exist. */
+export function selectPage({ entries, orders, search }: Catalogue, query: ListQuery): ListPage {
+  const wanted = query.q.toLowerCase().replace(/^@/, '');
+  const found = wanted === '' ? null : search.matches(wanted);
+  const order = orders[query.sort];
+  const matching =
+    found === null && query.state === null
+      ? order
+      : order.filter(
+          (index) =>
+            (query.state === null || entries[index]?.state === query.state) && (found === null || found[index] === 1),
+        );
+  const pages = Math.max(1, Math.ceil(matching.length / pageSize));
+  const page = Math.min(query.page, pages);
+  return {
+    shown: [...matching.subarray((page - 1) * pageSize, page * pageSize)],
+    found: matching.length,
+    page,
+    pages,
+  };
 }
 
 /** Separator of the joined strings. A search text with a line feed matches nothing, so no match spans two strings. */

@@ -1,77 +1,69 @@
-import { type LabelerEnvelope, type LabelersEnvelope, labelerContractIds } from '../../contract/labelers.ts';
-import { formatTimestamp } from '../../contract/timestamp.ts';
+import { createHash } from 'node:crypto';
+import { brotliCompress, brotliCompressSync, constants, gzip, gzipSync } from 'node:zlib';
+import type { LabelFreshness } from '../../contract/envelope.ts';
+import { type LabelerErrorCode, labelerErrorBody } from '../../contract/errors.ts';
+import { type LabelerEnvelope, labelerContractIds } from '../../contract/labelers.ts';
 import type { Origin } from '../../contract/vocabulary.ts';
-import type { HeaderList, Reply } from '../../http/reply.ts';
-import { chooseCoding, matchesEntityTag } from '../../http/representation/negotiation.ts';
+import type { ReadRequest } from '../../http/read-request.ts';
+import { type HeaderList, json, jsonType, type Reply, withBody } from '../../http/reply.ts';
+import { type Coding, chooseCoding, codedReplies } from '../../http/representation/negotiation.ts';
 import { renderPage } from '../../web/document.tsx';
-import { originCaveats } from '../caveats.ts';
-import { chartImage } from '../embeds/chart-documents.tsx';
+import { chartImage } from '../embeds/chart-image.tsx';
+import { chartHeaders, svgType } from '../embeds/image.tsx';
+import { csvType } from '../formats/formats.ts';
 import { chartCsv } from '../hours/chart-figure.tsx';
-import type { Judgement } from '../judge.ts';
-import { recentLabelProvenance } from '../project-labels.ts';
 import {
   ageBucket,
+  type Cacheable,
+  cacheable,
+  conditionalReply,
   entityTag,
-  findLeakExcept,
-  type IdentityPlaces,
-  PrivacyAlarm,
-  wellFormed,
+  wellFormedJson,
 } from '../representation.ts';
-import { type Catalogue, listPlaces } from './catalogue.ts';
+import { type Catalogue, isPlain, type ListQuery, plainQuery, selectPage } from './catalogue.ts';
 import { activityChart } from './page/activity.tsx';
+import { refusedPage } from './page/frame.tsx';
 import { labelerPage } from './page/labeler.tsx';
 import { listPage, renderedRow, withRows } from './page/list.tsx';
-import type { Pair, PairOutcome } from './pair.ts';
-import { projectLabeler } from './project-labeler.ts';
-import {
-  type Conditions,
-  chartDocument,
-  codedInBackground,
-  isPlain,
-  jsonDocument,
-  type ListQuery,
-  pageDocument,
-  passingPage,
-  plainQuery,
-  refusal,
-  selectPage,
-  type Validated,
-} from './replies.ts';
+import type { Pair, Paired } from './pair.ts';
+import { labelerEnvelope, listEnvelope } from './project-labeler.ts';
 
 /** JSON documents and HTML pages about labelers: the list of all of them, and each of them. */
 
-type Paired = Extract<PairOutcome<Catalogue>, { kind: 'paired' }>;
+/** Request headers on which a response may depend. */
+export type Conditions = Pick<ReadRequest, 'ifNoneMatch' | 'acceptEncoding'>;
 
 /** Serialized empty list, which is replaced by the prepared entries. */
 const emptyList = '"labelers":[]';
 
 /** Creates the functions that respond with the labeler list. They throw PrivacyAlarm if the list must not be served. */
 export function listDocuments(common: HeaderList) {
-  const documents = new Kept<Validated>();
-  const pages = new Kept<Validated>();
+  const documents = new Kept<Cacheable>();
+  const pages = new Kept<Cacheable>();
   /**
    * Rendered rows of the table by index. They are cached, because parsing and rendering them takes most of the time
    * needed to build a page.
    */
   const rows = new Kept<string>();
 
-  function document({ pair, judgement }: Paired, now: number): Validated {
+  function document(paired: Paired<Catalogue>, now: number): Cacheable {
+    const { pair, judgement } = paired;
     const bucket = ageBucket(judgement.ageSeconds);
     const known = documents.get(pair, bucket, now, '');
     if (known) return known;
-    const envelope = checkedEnvelope(pair, judgement, now);
     const etag = entityTag(labelerContractIds.list, pair.digest, bucket);
-    const times = { modifiedAt: pair.modifiedAt, builtAt: now };
-    const body = withEntries(JSON.stringify(envelope), pair.labelers.prepared.json);
-    return documents.set('', jsonDocument(body, etag, times, common, codedInBackground), 0);
+    const body = withEntries(JSON.stringify(listEnvelope(paired, now)), pair.labelers.prepared.json);
+    const parts = { modifiedAt: pair.modifiedAt, builtAt: now, headers: common };
+    return documents.set('', cacheable(etag, { contentType: jsonType, body }, parts, codedInBackground), 0);
   }
 
-  function plainPage(paired: Paired, now: number): Validated {
+  function plainPage(paired: Paired<Catalogue>, now: number): Cacheable {
     const { pair, judgement } = paired;
     const known = pages.get(pair, ageBucket(judgement.ageSeconds), now, '');
     if (known) return known;
-    const times = { modifiedAt: pair.modifiedAt, builtAt: now };
-    return pages.set('', pageDocument(rendered(paired, plainQuery, now), times, common), 0);
+    const body = Buffer.from(rendered(paired, plainQuery, now));
+    const parts = { modifiedAt: pair.modifiedAt, builtAt: now, headers: [...pageHeaders, ...common] };
+    return pages.set('', cacheable(tagOf(body), { contentType: html, body }, parts, codedOnRequest), 0);
   }
 
   function row({ labelers }: Pair<Catalogue>, index: number, now: number): string {
@@ -83,34 +75,32 @@ export function listDocuments(common: HeaderList) {
     return rows.set(String(index), text, text.length);
   }
 
-  function rendered({ pair, judgement }: Paired, query: ListQuery, now: number): string {
-    const selected = selectPage(pair.labelers.prepared, query);
-    const page = renderPage(listPage({ envelope: checkedEnvelope(pair, judgement, now), query, selected }));
-    return withRows(
-      page,
-      selected.shown.map((index) => row(pair, index, now)),
-    );
+  function rendered(paired: Paired<Catalogue>, query: ListQuery, now: number): string {
+    const selected = selectPage(paired.pair.labelers.prepared, query);
+    const page = renderPage(listPage({ envelope: listEnvelope(paired, now), query, selected }));
+    const shown = selected.shown.map((index) => row(paired.pair, index, now));
+    return withRows(page, shown);
   }
 
   return {
-    document: (paired: Paired, conditions: Conditions, now: number): Reply =>
-      conditional(document(paired, now), conditions),
-    page(paired: Paired, query: ListQuery, conditions: Conditions, now: number): Reply {
-      if (isPlain(query)) return conditional(plainPage(paired, now), conditions);
+    document: (paired: Paired<Catalogue>, conditions: Conditions, now: number): Reply =>
+      conditionalReply(document(paired, now), conditions),
+    page(paired: Paired<Catalogue>, query: ListQuery, conditions: Conditions, now: number): Reply {
+      if (isPlain(query)) return conditionalReply(plainPage(paired, now), conditions);
       return passingPage(rendered(paired, query, now), chooseCoding(conditions.acceptEncoding), common);
     },
     /** Builds the JSON document before a client requests it, because the document is large. */
-    warm(paired: Paired, now: number): void {
+    warm(paired: Paired<Catalogue>, now: number): void {
       document(paired, now);
     },
   };
 }
 
-function checkedEnvelope(pair: Pair<Catalogue>, judgement: Paired['judgement'], now: number) {
-  const envelope = listEnvelope(pair, judgement, now);
-  const leak = findLeakExcept(listPlaces, envelope);
-  if (leak) throw new PrivacyAlarm(leak);
-  return envelope;
+/** Returns the response with a page that no cache may store. */
+function passingPage(page: string, coding: Coding, common: HeaderList): Reply {
+  const headers = ['Cache-Control', 'no-store', 'Vary', 'Accept-Encoding', ...pageHeaders, ...common];
+  const parts = { contentType: html, body: Buffer.from(page), headers };
+  return codedReplies(parts, (body, one) => encoded(body, one, levelsOnce))(coding);
 }
 
 /**
@@ -164,14 +154,10 @@ class Kept<V> {
   }
 }
 
-/** Places in `/labelers/DID.json` where identities are allowed. */
-const labelerPlaces: IdentityPlaces = { dids: /^\/facts\/did$/, handles: /^\/facts\/handle\/name$/ };
-
-type PairedLabeler = Extract<PairOutcome<unknown>, { kind: 'paired' }>;
 type Format = 'json' | 'page' | 'csv' | 'svg';
 
 /** A document that may be served, or a marker that building or checking the document failed. */
-type Made = { readonly kind: 'made'; readonly validated: Validated } | { readonly kind: 'failed' };
+type Made = { readonly kind: 'made'; readonly reply: Cacheable } | { readonly kind: 'failed' };
 
 /**
  * Creates a function that responds with one labeler's document or page. If a document cannot be built, only that
@@ -181,135 +167,139 @@ type Made = { readonly kind: 'made'; readonly validated: Validated } | { readonl
 export function labelerDocuments(common: HeaderList, alarm: (did: string, error: unknown) => void) {
   const kept = new Kept<Made>();
 
-  function made(paired: PairedLabeler, did: string, format: Format, now: number): Made {
+  function made(paired: Paired<unknown>, did: string, format: Format, now: number): Made {
     const { pair, judgement } = paired;
     const bucket = ageBucket(judgement.ageSeconds);
     const key = `${format} ${did}`;
     const known = kept.get(pair, bucket, now, key);
     if (known) return known;
     try {
-      const envelope = checkedLabeler(paired, did, now);
-      const times = { modifiedAt: pair.modifiedAt, builtAt: now };
-      const tag = entityTag(`${labelerContractIds.one} ${did}`, pair.digest, bucket);
-      const validated =
-        format === 'json'
-          ? jsonDocument(Buffer.from(JSON.stringify(envelope, wellFormed)), tag, times, common)
-          : format === 'page'
-            ? pageDocument(renderPage(labelerPage(envelope)), times, common, true)
-            : chartDocument(chartFileOf(envelope, format), format, times, common);
+      const { contentType, body, headers = [] } = contentOf(labelerEnvelope(paired, did, now), format);
+      const tag = format === 'json' ? entityTag(`${labelerContractIds.one} ${did}`, pair.digest, bucket) : tagOf(body);
+      const parts = { modifiedAt: pair.modifiedAt, builtAt: now, headers: [...headers, ...common] };
+      const reply = cacheable(tag, { contentType, body }, parts, codedOnRequest);
       // A body and its compressed forms together take less than twice the size of the body.
-      return kept.set(key, { kind: 'made', validated }, 2 * validated.replies.bytes);
+      return kept.set(key, { kind: 'made', reply }, 2 * body.length);
     } catch (error) {
       alarm(did, error);
       return kept.set(key, { kind: 'failed' }, key.length);
     }
   }
 
-  return (paired: PairedLabeler, did: string, format: Format, conditions: Conditions, now: number): Reply => {
+  return (paired: Paired<unknown>, did: string, format: Format, conditions: Conditions, now: number): Reply => {
     const refusalFormat = format === 'page' ? { base: '..' } : 'json';
     const origin = { origin: paired.pair.overview.origin ?? 'live' };
     if (!paired.pair.labelers.set.has(did)) return refusal('unknown_labeler', refusalFormat, common, origin);
     const found = made(paired, did, format, now);
     if (found.kind === 'failed') return refusal('internal_error', refusalFormat, common, origin);
-    return conditional(found.validated, conditions);
+    return conditionalReply(found.reply, conditions);
   };
 }
 
-/** Returns the chart of a labeler's page as a file. */
-function chartFileOf({ facts, provenance }: LabelerEnvelope, format: 'csv' | 'svg'): string {
+/** A body with its content type and its own headers. */
+interface Content {
+  readonly contentType: string;
+  readonly body: Buffer;
+  readonly headers?: HeaderList;
+}
+
+/** Returns the document or page of a labeler, or the chart of its page as a file. */
+function contentOf(envelope: LabelerEnvelope, format: Format): Content {
+  if (format === 'json') return { contentType: jsonType, body: wellFormedJson(envelope) };
+  if (format === 'page') {
+    return { contentType: html, body: Buffer.from(renderPage(labelerPage(envelope))), headers: chartPageHeaders };
+  }
+  const { facts, provenance } = envelope;
   const chart = activityChart(facts);
   if (chart === null) throw new Error('the window has no length');
   const origin = provenance.origin ?? 'live';
-  if (format === 'csv') return chartCsv(chart, origin);
-  return chartImage(chart, origin, `Labeler ${facts.did}. `);
+  if (format === 'csv') return { contentType: csvType, body: Buffer.from(chartCsv(chart, origin)) };
+  const image = chartImage(chart, origin, `Labeler ${facts.did}. `);
+  return { contentType: svgType, body: Buffer.from(image), headers: chartHeaders };
 }
 
-function checkedLabeler({ pair, judgement }: PairedLabeler, did: string, now: number): LabelerEnvelope {
-  const envelope = labelerEnvelope(pair, did, judgement, now);
-  if (envelope === null) throw new Error('the artifact has no such labeler');
-  const leak = findLeakExcept(labelerPlaces, envelope);
-  if (leak) throw new PrivacyAlarm(leak);
-  return envelope;
+/** Returns the validator of a body, which depends only on its bytes. */
+function tagOf(body: Buffer): string {
+  return `W/"${createHash('sha256').update(body).digest('base64url').slice(0, 27)}"`;
 }
 
-type Servable = Extract<Judgement, { servable: true }>;
+const html = 'text/html; charset=utf-8';
 
-const caveats = [
-  'Observed application and removal events do not establish which labels are active now.',
-  'Having no observations does not mean that no labels exist.',
-  'For a day that was only partly read, only the observed events are counted. For an unread day, the counts are null.',
-  'The absence of recorded gaps does not prove complete coverage.',
-] as const;
+/** Headers of every page about labelers. The search form of such a page may be submitted only to this origin. */
+const pageHeaders = headersOfPage("default-src 'none'");
+/** Headers of a page with a chart, whose values a script of this origin reads. */
+const chartPageHeaders = headersOfPage("default-src 'none'; script-src 'self'");
 
-const labelerCaveats = [
-  'A value is named only if the definitions of the labeler declare it; the events of all other values are counted together.',
-  'Definitions and values are the words of the labeler.',
-] as const;
-
-function caveatsOf(origin: Origin, more: readonly string[]): string[] {
-  return [...(origin === 'live' ? [] : [originCaveats[origin]]), ...caveats, ...more];
+function headersOfPage(sources: string): HeaderList {
+  return [
+    'Content-Security-Policy',
+    `${sources}; style-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'self'; frame-ancestors 'none'`,
+    'Referrer-Policy',
+    'no-referrer',
+  ];
 }
 
-function head<P>({ overview, labelers }: Pair<P>, { freshness }: Servable, now: number) {
-  return {
-    instrument: 'labels' as const,
-    generated_at: labelers.set.header.generated_at,
-    retrieved_at: formatTimestamp(now),
-    age_seconds: freshness.age_seconds ?? 0,
-    provenance: { ...recentLabelProvenance(overview), artifact_schema_version: labelers.set.header.schema },
-    freshness,
+/** Format of a refusal: JSON, or an HTML page with the relative URL of the service. */
+export type RefusalFormat = 'json' | { readonly base: string };
+
+/** Creates the response of a refusal. A page marks the origin of the refused overview. */
+export function refusal(
+  code: LabelerErrorCode,
+  format: RefusalFormat,
+  common: HeaderList,
+  { freshness, origin }: { readonly freshness?: LabelFreshness; readonly origin?: Origin } = {},
+): Reply {
+  const body = labelerErrorBody(code, freshness);
+  const { status, message } = body.error;
+  const store: HeaderList = ['Cache-Control', 'no-store', ...common];
+  if (format === 'json') return json(status, body, store);
+  const page = renderPage(refusedPage(format.base, { code, message, origin }));
+  return withBody(status, html, Buffer.from(page), [...store, ...pageHeaders]);
+}
+
+/** Levels of Brotli and gzip. */
+interface Levels {
+  readonly br: number;
+  readonly gzip: number;
+}
+
+/**
+ * Levels for bodies that are compressed once and cached. The output of this Brotli level is a twelfth smaller than that
+ * of level 4, and takes the same time.
+ */
+const levelsCached: Levels = { br: 5, gzip: 5 };
+
+/**
+ * Levels for bodies that only one request receives. They take half the processor time of the levels for cached bodies,
+ * and produce a few percent more bytes.
+ */
+const levelsOnce: Levels = { br: 2, gzip: 3 };
+
+function brotliOptions({ br }: Levels) {
+  return { params: { [constants.BROTLI_PARAM_QUALITY]: br } };
+}
+
+function encoded(body: Buffer, coding: Coding, levels: Levels): Buffer {
+  if (coding === 'identity') return body;
+  return coding === 'br' ? brotliCompressSync(body, brotliOptions(levels)) : gzipSync(body, { level: levels.gzip });
+}
+
+/** Creates responses whose body is compressed on the first request for each content coding. */
+const codedOnRequest: typeof codedReplies = (parts) =>
+  codedReplies(parts, (body, coding) => encoded(body, coding, levelsCached));
+
+/**
+ * Creates responses with a large body, whose compression in threads starts immediately. Until it is complete, responses
+ * are uncompressed.
+ */
+const codedInBackground: typeof codedReplies = (parts) => {
+  const compressed = new Map<Coding, Buffer>();
+  const keep = (coding: Coding) => (error: Error | null, bytes: Buffer) => {
+    // If compression failed, keep sending the uncompressed body, which is correct for every client.
+    if (error === null) compressed.set(coding, bytes);
   };
-}
-
-function frame<P>({ overview, labelers }: Pair<P>) {
-  const { window, counted_since } = labelers.set.header;
-  const { generation_id, started_at, basis } = overview.acquisition;
-  return {
-    window: { start: window.start, end: window.end },
-    acquisition: { generation_id, started_at, basis },
-    counted_since,
-  };
-}
-
-/** Returns the envelope of the list with an empty list of labelers. */
-function listEnvelope(pair: Pair<Catalogue>, judgement: Servable, now: number): LabelersEnvelope {
-  const { prepared, set } = pair.labelers;
-  const { provenance, freshness, ...first } = head(pair, judgement, now);
-  return {
-    contract: labelerContractIds.list,
-    ...first,
-    facts: {
-      ...frame(pair),
-      conclusion: prepared.conclusion,
-      states: { ...prepared.states },
-      omitted: set.header.omitted,
-      labelers: [],
-    },
-    caveats: caveatsOf(pair.overview.origin ?? 'live', []),
-    provenance,
-    freshness,
-  };
-}
-
-/** Returns the envelope of one labeler's document; null if the artifact has no such labeler. */
-function labelerEnvelope<P>(pair: Pair<P>, did: string, judgement: Servable, now: number): LabelerEnvelope | null {
-  const { set } = pair.labelers;
-  const line = set.labeler(did);
-  if (line === null) return null;
-  const { conclusion, ...own } = projectLabeler(line, set.definitions(did), set.header);
-  const { provenance, freshness, ...first } = head(pair, judgement, now);
-  return {
-    contract: labelerContractIds.one,
-    ...first,
-    facts: { ...frame(pair), conclusion, ...own },
-    caveats: caveatsOf(pair.overview.origin ?? 'live', labelerCaveats),
-    provenance,
-    freshness,
-  };
-}
-
-/** Returns a 304 or 200 response, depending on the conditional headers of the request. */
-function conditional({ etag, notModified, replies }: Validated, conditions: Conditions): Reply {
-  if (matchesEntityTag(conditions.ifNoneMatch, etag)) return notModified;
-  return replies.of(chooseCoding(conditions.acceptEncoding));
-}
+  brotliCompress(parts.body, brotliOptions(levelsCached), keep('br'));
+  gzip(parts.body, { level: levelsCached.gzip }, keep('gzip'));
+  const replies = codedReplies(parts, (body, coding) => compressed.get(coding) ?? body);
+  return (coding) => replies(compressed.has(coding) ? coding : 'identity');
+};

@@ -16,13 +16,16 @@ export interface Pair<P> {
   readonly modifiedAt: number;
 }
 
+/** A pair that may be served. */
+export interface Paired<P> {
+  readonly kind: 'paired';
+  readonly pair: Pair<P>;
+  readonly judgement: Extract<Judgement, { servable: true }>;
+}
+
 /** Result of pairing the two artifacts: the pair that may be served, or the reason for a refusal. */
-export type PairOutcome<P> =
-  | {
-      readonly kind: 'paired';
-      readonly pair: Pair<P>;
-      readonly judgement: Extract<Judgement, { servable: true }>;
-    }
+type PairOutcome<P> =
+  | Paired<P>
   | {
       readonly kind: 'refused';
       readonly code: (typeof labelRefusals)[keyof typeof labelRefusals];

@@ -1,24 +1,139 @@
 import type { LabelerDefinitionsLine, LabelerLine, LabelersHeader } from '../../artifact/labelers.ts';
-import type { LabelerDefinitions, LabelerFacts, LabelerHandle, LabelerSummary } from '../../contract/labelers.ts';
-import { parseTimestamp } from '../../contract/timestamp.ts';
-import { fewerThanFive, type LabelerProblem, signatureVerdicts } from '../../contract/vocabulary.ts';
+import {
+  type LabelerDefinitions,
+  type LabelerEnvelope,
+  type LabelerFacts,
+  type LabelerHandle,
+  type LabelerSummary,
+  type LabelersEnvelope,
+  labelerContractIds,
+} from '../../contract/labelers.ts';
+import { formatTimestamp, parseTimestamp } from '../../contract/timestamp.ts';
+import { fewerThanFive, type LabelerProblem, type Origin, signatureVerdicts } from '../../contract/vocabulary.ts';
 import { agreeing, countText, instantText } from '../../web/format.ts';
+import { recentLabelProvenance } from '../project-labels.ts';
+import { describeLeak, findLeakExcept, type IdentityPlaces, PrivacyAlarm } from '../representation.ts';
+import { caveatsOfOrigin } from '../shown-facts.ts';
+import type { Pair, Paired } from './pair.ts';
 
-/** Projection of the labelers artifact. Only fields that are named here reach a client. */
+/** Projection of the labelers artifact to the published documents. Only fields that are named here reach a client. */
 
 /** Syntax of a handle: https://atproto.com/specs/handle */
 const handleText = /^(?=.{1,253}$)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?$/i;
 
-/** Returns the entry of a labeler in the list. */
-export function projectSummary(line: LabelerLine, { window }: LabelersHeader): LabelerSummary {
-  return { ...identityOf(line), events: eventsOf(line, window), unread_days_7d: unreadDays(line.days) };
+/** Places in `/labelers.json` where identities are allowed. */
+const listPlaces: IdentityPlaces = {
+  dids: /^\/facts\/labelers\/\d+\/did$/,
+  handles: /^\/facts\/labelers\/\d+\/handle\/name$/,
+};
+
+/** Places in `/labelers/DID.json` where identities are allowed. */
+const labelerPlaces: IdentityPlaces = { dids: /^\/facts\/did$/, handles: /^\/facts\/handle\/name$/ };
+
+/**
+ * Returns the entry of a labeler in the list. If the privacy scan finds an identity in the entry, withholds its handle,
+ * and calls `alarm` with the location of the identity, never with its text. `index` is the index of the entry.
+ */
+export function listedSummary(
+  line: LabelerLine,
+  { window }: LabelersHeader,
+  index: number,
+  alarm: (leak: string) => void,
+): LabelerSummary {
+  const entry = { ...identityOf(line), events: eventsOf(line, window), unread_days_7d: unreadDays(line.days) };
+  const leak = findLeakExcept(listPlaces, entry, `/facts/labelers/${index}`);
+  if (leak === null) return entry;
+  alarm(describeLeak(leak));
+  return { ...entry, handle: null, handle_withheld: 'privacy' };
+}
+
+const caveats = [
+  'Observed application and removal events do not establish which labels are active now.',
+  'Having no observations does not mean that no labels exist.',
+  'For a day that was only partly read, only the observed events are counted. For an unread day, the counts are null.',
+  'The absence of recorded gaps does not prove complete coverage.',
+] as const;
+
+const labelerCaveats = [
+  'A value is named only if the definitions of the labeler declare it; the events of all other values are counted together.',
+  'Definitions and values are the words of the labeler.',
+] as const;
+
+function caveatsOf(origin: Origin, more: readonly string[]): string[] {
+  return [...caveatsOfOrigin(origin), ...caveats, ...more];
+}
+
+function head({ overview, labelers }: Pair<unknown>, { freshness }: Paired<unknown>['judgement'], now: number) {
+  return {
+    instrument: 'labels' as const,
+    generated_at: labelers.set.header.generated_at,
+    retrieved_at: formatTimestamp(now),
+    age_seconds: freshness.age_seconds ?? 0,
+    provenance: { ...recentLabelProvenance(overview), artifact_schema_version: labelers.set.header.schema },
+    freshness,
+  };
+}
+
+function frame({ overview, labelers }: Pair<unknown>) {
+  const { window, counted_since } = labelers.set.header;
+  const { generation_id, started_at, basis } = overview.acquisition;
+  return {
+    window: { start: window.start, end: window.end },
+    acquisition: { generation_id, started_at, basis },
+    counted_since,
+  };
+}
+
+/** Parts of the list that are the same in every document made from the artifact. */
+type ListParts = Pick<LabelersEnvelope['facts'], 'conclusion' | 'states'>;
+
+/** Returns the envelope of the list with an empty list of labelers. Throws PrivacyAlarm if it must not be served. */
+export function listEnvelope({ pair, judgement }: Paired<ListParts>, now: number): LabelersEnvelope {
+  const { prepared, set } = pair.labelers;
+  const { provenance, freshness, ...first } = head(pair, judgement, now);
+  return checked(listPlaces, {
+    contract: labelerContractIds.list,
+    ...first,
+    facts: {
+      ...frame(pair),
+      conclusion: prepared.conclusion,
+      states: { ...prepared.states },
+      omitted: set.header.omitted,
+      labelers: [],
+    },
+    caveats: caveatsOf(pair.overview.origin ?? 'live', []),
+    provenance,
+    freshness,
+  });
+}
+
+/** Returns the envelope of one labeler's document. Throws PrivacyAlarm if the document must not be served. */
+export function labelerEnvelope({ pair, judgement }: Paired<unknown>, did: string, now: number): LabelerEnvelope {
+  const { set } = pair.labelers;
+  const line = set.labeler(did);
+  if (line === null) throw new Error('the artifact has no such labeler');
+  const { provenance, freshness, ...first } = head(pair, judgement, now);
+  return checked(labelerPlaces, {
+    contract: labelerContractIds.one,
+    ...first,
+    facts: { ...frame(pair), ...projectLabeler(line, set.definitions(did), set.header) },
+    caveats: caveatsOf(pair.overview.origin ?? 'live', labelerCaveats),
+    provenance,
+    freshness,
+  });
+}
+
+function checked<E extends object>(places: IdentityPlaces, envelope: E): E {
+  const leak = findLeakExcept(places, envelope);
+  if (leak) throw new PrivacyAlarm(leak);
+  return envelope;
 }
 
 /** Facts of a labeler's document, except those that come from the artifact's header. */
 type OwnLabelerFacts = Omit<LabelerFacts, 'window' | 'acquisition' | 'counted_since'>;
 
 /** Returns the facts of a labeler's document. */
-export function projectLabeler(
+function projectLabeler(
   line: LabelerLine,
   definitions: LabelerDefinitionsLine | null,
   header: LabelersHeader,

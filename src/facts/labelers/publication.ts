@@ -5,11 +5,10 @@ import { isDid } from '../../contract/identifiers.ts';
 import { labelerPaths } from '../../contract/labelers.ts';
 import type { HeaderList, Reply } from '../../http/reply.ts';
 import type { FreshnessBounds } from '../judge.ts';
-import type { Catalogue } from './catalogue.ts';
-import { labelerDocuments, listDocuments } from './documents.ts';
-import { type PairOutcome, pairing } from './pair.ts';
+import { type Catalogue, maxSearchBytes, parseListQuery } from './catalogue.ts';
+import { type Conditions, labelerDocuments, listDocuments, type RefusalFormat, refusal } from './documents.ts';
+import { type Paired, pairing } from './pair.ts';
 import { isHandleText } from './project-labeler.ts';
-import { type Conditions, maxSearchBytes, parseListQuery, type RefusalFormat, refusal } from './replies.ts';
 
 /** Dependencies of the documents and pages about labelers. */
 export interface LabelersPublicationOptions {
@@ -109,11 +108,7 @@ export function labelersPublication(options: LabelersPublicationOptions): Labele
  * Returns a response made from the current pair of artifacts, or a refusal if there is no pair or the response cannot
  * be built.
  */
-type Served = (
-  now: number,
-  format: RefusalFormat,
-  respond: (paired: Extract<PairOutcome<Catalogue>, { kind: 'paired' }>) => Reply,
-) => Reply;
+type Served = (now: number, format: RefusalFormat, respond: (paired: Paired<Catalogue>) => Reply) => Reply;
 
 function servedFromPairs(options: LabelersPublicationOptions): Served {
   const { common, alarm } = options;

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { type ArtifactFixture, fixture, type JsonObject } from '../../../harness/artifacts/fixtures.ts';
 import { factsInMemory, fixtureNow } from '../../../harness/process/facts.ts';
 import { headerOf } from '../../../harness/process/metrics.ts';
-import { factMetricsPath } from './fact-metrics.ts';
+import { factMetrics } from './fact-metrics.ts';
 
 const now = fixtureNow.recent;
 
@@ -11,7 +11,7 @@ function over(artifacts: Partial<Record<ArtifactFixture, JsonObject>>) {
   for (const [name, artifact] of Object.entries(artifacts)) {
     facts.set(name as ArtifactFixture, Buffer.from(JSON.stringify(artifact)));
   }
-  const reply = (at = now) => facts.get(factMetricsPath, at);
+  const reply = (at = now) => facts.get(factMetrics.path, at);
   return { ...facts, reply, series: (at = now) => seriesOf(reply(at).body?.toString('utf8') ?? '') };
 }
 
@@ -41,7 +41,7 @@ describe('the format of the metrics', () => {
     ['application/openmetrics-text;q=0.1, text/*', text],
     ['text/plain, */*;q=0.1', text],
   ])('is the one that the client prefers (Accept: %s)', (accept, type) => {
-    const reply = current().get(factMetricsPath, now, { accept });
+    const reply = current().get(factMetrics.path, now, { accept });
     expect([reply.status, headerOf(reply, 'Content-Type'), headerOf(reply, 'Vary')]).toEqual([
       200,
       type,
@@ -51,16 +51,16 @@ describe('the format of the metrics', () => {
 
   it('does not change the series', () => {
     const facts = current();
-    const plain = facts.get(factMetricsPath, now, { accept: 'text/plain' }).body?.toString('utf8') ?? '';
+    const plain = facts.get(factMetrics.path, now, { accept: 'text/plain' }).body?.toString('utf8') ?? '';
     expect(seriesOf(plain)).toEqual(facts.series());
   });
 
   it('determines the validator, so that no cache confuses the formats', () => {
     const facts = current();
-    const [open, plain] = [undefined, 'text/plain'].map((accept) => facts.get(factMetricsPath, now, { accept }));
+    const [open, plain] = [undefined, 'text/plain'].map((accept) => facts.get(factMetrics.path, now, { accept }));
     const ifNoneMatch = open === undefined ? '' : headerOf(open, 'ETag');
-    expect(facts.get(factMetricsPath, now, { ifNoneMatch }).status).toBe(304);
-    expect(facts.get(factMetricsPath, now, { ifNoneMatch, accept: 'text/plain' }).status).toBe(200);
+    expect(facts.get(factMetrics.path, now, { ifNoneMatch }).status).toBe(304);
+    expect(facts.get(factMetrics.path, now, { ifNoneMatch, accept: 'text/plain' }).status).toBe(200);
     expect(plain && headerOf(plain, 'ETag')).not.toBe(ifNoneMatch);
   });
 });
@@ -180,8 +180,8 @@ describe('the response with the metrics', () => {
   it('has the status 304 if the request contains the current validator', () => {
     const { reply, get } = current();
     const etag = headerOf(reply(), 'ETag') ?? '';
-    expect(get(factMetricsPath, now, { ifNoneMatch: etag })).toMatchObject({ status: 304, body: null });
-    expect(get(factMetricsPath, now, { ifNoneMatch: 'W/"other"' }).status).toBe(200);
+    expect(get(factMetrics.path, now, { ifNoneMatch: etag })).toMatchObject({ status: 304, body: null });
+    expect(get(factMetrics.path, now, { ifNoneMatch: 'W/"other"' }).status).toBe(200);
   });
 
   it('is not cacheable and has no validator while a fact is refused', () => {

@@ -14,6 +14,7 @@ import {
   confidences,
   coverageStatuses,
 } from '../../contract/vocabulary.ts';
+
 import {
   currencyOf,
   isLegacy,
@@ -24,21 +25,23 @@ import {
   originOf,
   type RecentEnvelope,
   type Shown,
-} from '../page/model.ts';
+} from '../shown-facts.ts';
 import { type Dimensions, type MetricFamily, MetricSamples } from './open-metrics.ts';
 
-/** Path of the facts as metrics, which is outside the contract. */
-export const factMetricsPath = '/metrics/facts';
-
-/** Formats the facts as OpenMetrics text. */
-export function factOpenMetrics(facts: ObservatoryFacts): string {
-  return samplesOf(facts).openMetrics(Object.values(families));
-}
-
-/** Formats the facts in the text format 0.0.4 of Prometheus. */
-export function factPrometheusText(facts: ObservatoryFacts): string {
-  return samplesOf(facts).prometheusText(Object.values(families));
-}
+/** The facts as metrics, which are outside the contract: OpenMetrics, and the older text format, which many readers know only. */
+export const factMetrics = {
+  path: '/metrics/facts',
+  representations: [
+    {
+      contentType: 'application/openmetrics-text; version=1.0.0; charset=utf-8',
+      render: (facts: ObservatoryFacts): string => samplesOf(facts).openMetrics(Object.values(families)),
+    },
+    {
+      contentType: 'text/plain; version=0.0.4; charset=utf-8',
+      render: (facts: ObservatoryFacts): string => samplesOf(facts).prometheusText(Object.values(families)),
+    },
+  ],
+} as const;
 
 /**
  * Returns the samples of the facts. A refused fact has no series except `served` and `refused`, and an unknown

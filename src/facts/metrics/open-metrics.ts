@@ -1,9 +1,3 @@
-/** Content type of OpenMetrics 1.0 text. */
-export const openMetricsType = 'application/openmetrics-text; version=1.0.0; charset=utf-8';
-
-/** Content type of the older text format of Prometheus, which many readers know only. */
-export const prometheusTextType = 'text/plain; version=0.0.4; charset=utf-8';
-
 /** A metric family of OpenMetrics. */
 export interface MetricFamily {
   readonly name: string;

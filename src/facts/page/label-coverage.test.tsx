@@ -1,15 +1,18 @@
 import { renderToString } from 'preact-render-to-string';
 import { describe, expect, it } from 'vitest';
 import { aRecentOverview } from '../../../harness/artifacts/overviews.ts';
-import { projectRecentLabels } from '../project-labels.ts';
+import { projectLabels } from '../project-labels.ts';
+import type { RecentEnvelope } from '../shown-facts.ts';
 import { LabelCoverage } from './label-coverage.tsx';
-import type { RecentEnvelope } from './model.ts';
 
 type CoverageChange = Partial<ReturnType<typeof aRecentOverview>['coverage']>;
 
 function pictureOf(coverage: CoverageChange): string {
   const overview = aRecentOverview();
-  const facts = projectRecentLabels({ ...overview, coverage: { ...overview.coverage, gaps: [], ...coverage } });
+  const { facts } = projectLabels({
+    schema: 'labels.recent-overview.v1',
+    overview: { ...overview, coverage: { ...overview.coverage, gaps: [], ...coverage } },
+  });
   return renderToString(
     <LabelCoverage envelope={{ generated_at: '2026-11-20T12:00:00.000Z', facts } as RecentEnvelope} />,
   );

@@ -1,14 +1,34 @@
 import type { Coverage, CoverageSources, Gap } from '../../contract/labels.ts';
 import { parseTimestamp } from '../../contract/timestamp.ts';
+import type { CoverageStatus, GapReason } from '../../contract/vocabulary.ts';
 import { percent } from '../../web/bar.tsx';
 import { Hatch } from '../../web/day-chart.tsx';
 import { Count, Instant } from '../../web/figures.tsx';
 import { agreeing, instantText } from '../../web/format.ts';
 import { Legend, signText } from '../../web/legend.tsx';
 import { layTimeline, type Stretch, timelineWidth } from '../../web/timeline.ts';
-import type { RecentEnvelope } from './model.ts';
+
+import type { RecentEnvelope } from '../shown-facts.ts';
 import { Picture } from './pieces.tsx';
-import { coverageText, gapText } from './words.ts';
+
+/** Descriptions of the coverage states of the window. */
+const coverageText: Readonly<Record<CoverageStatus, string>> = {
+  warming_up: 'The observation began after the start of the window: earlier events were not observed.',
+  gapped: 'There are recorded gaps, in which not everything was observed.',
+  no_recorded_gaps: 'No gap is recorded. That does not prove that everything was observed.',
+  unknown: 'The coverage of at least one labeler is unknown.',
+};
+
+/** Descriptions of the reasons for gaps. */
+const gapText: Readonly<Record<GapReason, string>> = {
+  not_observed: 'before the observation began, or not understood',
+  source_unavailable: 'a labeler could not be reached',
+  ingest_paused: 'collection was paused',
+  cursor_reset: 'the position in a labeler’s stream was lost',
+  maintenance: 'maintenance',
+  warmup: 'warm-up',
+  unknown: 'reason unknown',
+};
 
 const at = 'labels/facts/coverage';
 

@@ -1,12 +1,12 @@
 import type { ComponentChildren } from 'preact';
 import type { LabelsOverview } from '../../contract/envelope.ts';
+import type { SignalWord } from '../../contract/vocabulary.ts';
 import { Bar } from '../../web/bar.tsx';
 import { Count, Instant, Percent } from '../../web/figures.tsx';
 import { agreeing } from '../../web/format.ts';
+import { isLegacy, isRecent, type LegacyEnvelope, type RecentEnvelope, type Shown } from '../shown-facts.ts';
 import { LabelCoverage } from './label-coverage.tsx';
-import { isLegacy, isRecent, type LegacyEnvelope, type RecentEnvelope, type Shown } from './model.ts';
 import { NotMeasured, Picture, Quote, Refused, Stat, Unknown } from './pieces.tsx';
-import { signalPhrases } from './words.ts';
 
 /** Shows the activity of labelers: label events, the most active labelers, and the coverage of the window. */
 export function Labels({ fact }: { fact: Shown<LabelsOverview> }) {
@@ -129,6 +129,17 @@ function LegacyLabels({ envelope }: { envelope: LegacyEnvelope }) {
     </>
   );
 }
+
+/** Descriptions of the legacy producer's signals. */
+const signalPhrases: Readonly<Record<SignalWord, string>> = {
+  noisy: 'Noisy',
+  conflicted: 'Conflicted',
+  churny: 'Churny',
+  degraded: 'Degraded',
+  calm: 'Calm',
+  unobserved: 'Unobserved',
+  'under-observed': 'Under-observed',
+};
 
 function Signals({ envelope }: { envelope: LegacyEnvelope }) {
   const { signals, attribution, supports_negative_claim: standing } = envelope.facts.network_weather;

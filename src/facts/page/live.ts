@@ -1,5 +1,5 @@
 import { addReaders } from '../../web/chart/read-values.ts';
-import { type Answer, describeChanges, watchPage } from './watch.ts';
+import { describeChanges, watchPage } from './watch.ts';
 
 /** Interval in milliseconds between two looks at the clock: timers stand still while the computer sleeps. */
 const lookMs = 1_000;
@@ -16,7 +16,8 @@ function keepLive(): void {
     if (isAsking) return;
     isAsking = true;
     const answer = await watch.ask();
-    show(answer);
+    if (answer.kind === 'served') showPage(answer.html);
+    else removeFacts(answer.why);
     isAsking = false;
   }
 
@@ -33,11 +34,6 @@ function keepLive(): void {
   window.addEventListener('online', () => void ask());
   setInterval(look, lookMs);
   look();
-}
-
-function show(answer: Answer): void {
-  if (answer.kind === 'served') showPage(answer.html);
-  else removeFacts(answer.why);
 }
 
 function showPage(html: string): void {

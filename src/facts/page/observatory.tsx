@@ -2,14 +2,13 @@ import type { ComponentChildren } from 'preact';
 import type { Currency } from '../../client/currency.ts';
 import type { LabelsOverview, WeatherConditionsEnvelope, WeatherMetricsEnvelope } from '../../contract/envelope.ts';
 import { Count, Instant, Span } from '../../web/figures.tsx';
-import { agreeing, originTitles } from '../../web/format.ts';
+import { agreeing } from '../../web/format.ts';
 import type { PageParts } from '../../web/page-body.tsx';
-import { originCaveats } from '../caveats.ts';
+import { currencyOf, isRecent, markedParts, type ObservatoryFacts, originsShown, type Shown } from '../shown-facts.ts';
 import { Labels } from './labels.tsx';
-import { currencyOf, isRecent, type ObservatoryFacts, originsShown, type Shown } from './model.ts';
 import { Age, Quote, RefusalReason } from './pieces.tsx';
-import { WeatherNow } from './weather-now.tsx';
-import { WeatherRates } from './weather-rates.tsx';
+
+import { WeatherNow, WeatherRates } from './weather.tsx';
 
 /** Sections that do not show facts. */
 interface OtherSections {
@@ -27,16 +26,10 @@ interface OtherSections {
  * are relative, so that the page works under any path prefix.
  */
 export function observatory(facts: ObservatoryFacts, builtAt: string, others: OtherSections): PageParts {
-  const origins = originsShown(facts);
   return {
-    title: [
-      ...origins.map((origin) => originTitles[origin]),
-      'Almanac: weather and labelers of the AT Protocol network',
-    ].join(''),
+    ...markedParts(originsShown(facts), 'Almanac: weather and labelers of the AT Protocol network'),
     description: 'Observations of the AT Protocol network, with their limits.',
     base: '.',
-    // Exclude simulated data from search engines, which could present it as live.
-    indexed: origins.length === 0,
     scripts: ['/assets/observatory.js'],
     styles: ['/assets/observatory.css'],
     navigation: [
@@ -50,7 +43,6 @@ export function observatory(facts: ObservatoryFacts, builtAt: string, others: Ot
       { href: './embeds', text: 'Images' },
       { href: './llms.txt', text: 'llms.txt' },
     ],
-    ...(origins.length === 0 ? {} : { banner: origins.map((origin) => originCaveats[origin]).join(' ') }),
     children: <Body facts={facts} builtAt={builtAt} others={others} />,
   };
 }

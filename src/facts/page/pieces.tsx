@@ -3,7 +3,8 @@ import type { LabelFreshness } from '../../contract/envelope.ts';
 import type { ErrorBody } from '../../contract/errors.ts';
 import { Span } from '../../web/figures.tsx';
 import { Foreign } from '../../web/foreign.tsx';
-import type { Shown } from './model.ts';
+
+import type { Shown } from '../shown-facts.ts';
 
 /** Components shared by the sections of the page. */
 

@@ -14,9 +14,7 @@ interface PageWatch {
 }
 
 /** Response to a request for the page: its HTML, or the reason in words why there is no current page. */
-export type Answer =
-  | { readonly kind: 'served'; readonly html: string }
-  | { readonly kind: 'unreached'; readonly why: string };
+type Answer = { readonly kind: 'served'; readonly html: string } | { readonly kind: 'unreached'; readonly why: string };
 
 /** Functions on which a watch depends, provided by the browser or by a test. */
 interface WatchContext {

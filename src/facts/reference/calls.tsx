@@ -1,9 +1,19 @@
 import { Fragment } from 'preact';
 import { accountPaths } from '../../contract/account.ts';
 import { paths } from '../../contract/identifiers.ts';
-import { type Call, type Content, type Parameter, type ResponseObject, typeOf } from './openapi.ts';
+
 import { allErrors, isErrorCode } from './remedies.ts';
-import { callAnchor, errorAnchor, type Part, Text, TypeText } from './schemas.tsx';
+import {
+  type Call,
+  callAnchor,
+  errorAnchor,
+  type Parameter,
+  type Part,
+  type ResponseObject,
+  Text,
+  TypeText,
+  typeOf,
+} from './schemas.tsx';
 
 /** Shows every call of one part of the reference. */
 export function Calls({ part }: { part: Part }) {
@@ -203,15 +213,12 @@ function codesOf(part: Part, status: string, call: Call | undefined): string[] {
  * status in the document.
  */
 function codesIn({ document }: Part, status: string, { content }: ResponseObject): string[] {
-  const named = examplesOf(content?.['application/json']).map(codeOf).filter(isErrorCode);
+  const examples = Object.values(content?.['application/json']?.examples ?? {});
+  const named = examples.map(({ value }) => codeOf(value)).filter(isErrorCode);
   const all =
     status === '409' ? (document.components.schemas.Error?.properties?.error?.properties?.code?.enum ?? []) : [];
   const refused = all.filter(isErrorCode).filter((code) => allErrors[code].status === 409);
   return [...new Set(refused.length > 0 ? refused : named)];
-}
-
-function examplesOf(content: Content | undefined): unknown[] {
-  return Object.values(content?.examples ?? {}).map(({ value }) => value);
 }
 
 function codeOf(value: unknown): unknown {

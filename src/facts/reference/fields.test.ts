@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { fieldsOf, type Schema } from './openapi.ts';
+
+import { fieldsOf, type Schema } from './schemas.tsx';
 
 const schemas: Record<string, Schema> = {
   Part: { type: 'object', description: 'A part.', properties: { end: { type: 'string', format: 'date-time' } } },

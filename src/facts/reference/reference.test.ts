@@ -6,14 +6,14 @@ import { root } from '../../../harness/process/imports.ts';
 import { accountErrorTable, errorTable, labelerErrorTable } from '../../contract/errors.ts';
 import { encode } from '../../http/representation/negotiation.ts';
 import { renderPage } from '../../web/document.tsx';
-import { callsOf, fieldsOf, parseDocument } from './openapi.ts';
 import { reference, referenceDocuments } from './reference.tsx';
+import { type ApiDocument, callsOf, fieldsOf } from './schemas.tsx';
 
 /** The API reference shows the fields, calls, parameters and errors of the OpenAPI documents without scripts. */
 
 const asset = (name: string) => readFileSync(join(root, 'assets', name));
 const texts = referenceDocuments.map((name) => asset(name).toString('utf8'));
-const documents = texts.map(parseDocument);
+const documents = texts.map((text): ApiDocument => JSON.parse(text));
 const addresses = { facts: 'https://facts.example', account: 'https://accounts.example', guessed: true };
 const html = renderPage(reference(texts, addresses));
 const said = textsOf(html.slice(html.indexOf('<body')).replace(/<\/html>$/, ''))

@@ -1,9 +1,19 @@
 import { Fragment } from 'preact';
 import type { PageParts } from '../../web/page-body.tsx';
 import { Calls } from './calls.tsx';
-import { type ApiDocument, callsOf, parseDocument, type Schema } from './openapi.ts';
+
 import { allErrors, errorRemedies, isErrorCode } from './remedies.ts';
-import { callAnchor, errorAnchor, type Part, type PartSource, Schemas, Text } from './schemas.tsx';
+import {
+  type ApiDocument,
+  callAnchor,
+  callsOf,
+  errorAnchor,
+  type Part,
+  type PartSource,
+  type Schema,
+  Schemas,
+  Text,
+} from './schemas.tsx';
 
 /** Addresses that the sample programs on the page use. */
 export interface ReferenceAddresses {
@@ -23,7 +33,8 @@ export const referenceDocuments = ['openapi.json', 'labelers-openapi.json', 'acc
  * one of them is missing.
  */
 export function reference(texts: readonly string[], addresses: ReferenceAddresses): PageParts {
-  const [facts, labelers, account] = texts.map(parseDocument);
+  // The documents are part of the built program, so their shape needs no check.
+  const [facts, labelers, account] = texts.map((text) => JSON.parse(text) as ApiDocument);
   if (!facts || !labelers || !account) throw new Error('the API reference requires all three OpenAPI documents');
   const { facts: base } = addresses;
   const parts = arranged([

@@ -1,4 +1,5 @@
 import { brotliCompress, brotliCompressSync, constants, gzipSync } from 'node:zlib';
+import { type HeaderList, type Reply, withBody } from '../reply.ts';
 
 /** Supported content codings, ordered from the best compression to none. */
 export const codings = ['br', 'gzip', 'identity'] as const;
@@ -89,6 +90,29 @@ export function encodeOnce(bytes: Buffer, coding: Coding): { readonly bytes: Buf
   if (bytes.length < fewBytes || coding === 'identity') return { bytes, coding: 'identity' };
   if (coding === 'gzip') return { bytes: gzipSync(bytes, { level: 2 }), coding };
   return { bytes: brotliCompressSync(bytes, brotliOptions(bytes, 3)), coding };
+}
+
+/** Parts of a 200 response that are the same in every content coding. */
+interface CodedParts {
+  readonly contentType: string;
+  readonly body: Buffer;
+  readonly headers: HeaderList;
+}
+
+/** Returns a function that returns a 200 response in a content coding. Its body is encoded once in each coding. */
+export function codedReplies(
+  { contentType, body, headers }: CodedParts,
+  encodeBody = encode,
+): (coding: Coding) => Reply {
+  const made = new Map<Coding, Reply>();
+  return (coding) => {
+    const known = made.get(coding);
+    if (known) return known;
+    const codingHeader = coding === 'identity' ? [] : ['Content-Encoding', coding];
+    const reply = withBody(200, contentType, encodeBody(body, coding), [...codingHeader, ...headers]);
+    made.set(coding, reply);
+    return reply;
+  };
 }
 
 /** Matches one list member: an entity tag, or any other text up to the next comma (RFC 9110, section 8.8.3). */

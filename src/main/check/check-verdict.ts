@@ -12,10 +12,10 @@ import { paths } from '../../contract/identifiers.ts';
 import { futureToleranceSeconds } from '../../contract/limits.ts';
 import { microsFromMillis } from '../../contract/timestamp.ts';
 import type { Origin } from '../../contract/vocabulary.ts';
-import { originCaveats } from '../../facts/caveats.ts';
 import { ageSeconds, type FreshnessBounds, judgeLabels, labelEvidence } from '../../facts/judge.ts';
 import { describeLeak, findLeak } from '../../facts/representation.ts';
 import { labelRefusals, labelsEnvelope, weatherEnvelope, weatherTime } from '../../facts/resources.ts';
+import { originCaveats } from '../../facts/shown-facts.ts';
 import { OperatorError, systemWords } from '../../ops/errors.ts';
 
 /** The facts API's response for one path. */

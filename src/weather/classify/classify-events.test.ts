@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { createEventsClassifier } from './classify-events.ts';
-import { ResyncMemory } from './frame-facts.ts';
+import { createEventsClassifier, ResyncMemory } from './classify-events.ts';
+
 import { metricNames } from './metric-names.ts';
 
 const nsid = 'network.bsky.jetstream.subscribeEvents';

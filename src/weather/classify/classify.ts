@@ -1,6 +1,15 @@
 import { byteWords, spelling } from './byte-words.ts';
-import { absent, count, EventBody, expectedKeys, type Level, members } from './event-body.ts';
-import { type Classifier, emptyFacts } from './frame-facts.ts';
+import {
+  absent,
+  type Classifier,
+  count,
+  EventBody,
+  emptyFacts,
+  expectedKeys,
+  type Level,
+  members,
+} from './event-body.ts';
+
 import { JsonScan, malformed } from './json-scan.ts';
 import { metricIndex } from './metric-names.ts';
 

@@ -1,8 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Failover } from '../window/silence-store.ts';
+
+import type { Failover } from '../window/store-schema.ts';
 import { dayUs, windowUs } from '../window/window.ts';
-import { decideHost, failoverCaveat, type healthOf } from './failover.ts';
+
+import { decideHost, failoverCaveat, type healthOf } from './publication.ts';
 
 type Health = ReturnType<typeof healthOf>;
 

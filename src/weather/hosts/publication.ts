@@ -1,16 +1,11 @@
 import type { WeatherSummary } from '../../artifact/recognise.ts';
 import { formatTimestamp } from '../../contract/timestamp.ts';
 import type { Log } from '../../ops/log.ts';
-import { readSeries, type SeriesReading, type SummarySource } from '../publish/read-summary.ts';
-import type { Usual } from '../silence/silence.ts';
-import { storedUsual } from '../silence/usual.ts';
+import { createSeriesReader, type SeriesReader, type SeriesReading } from '../publish/read-summary.ts';
 import { type Endpoint, legacyEndpoint } from '../window/endpoint.ts';
-import { percentile } from '../window/minute.ts';
-import type { Failover } from '../window/silence-store.ts';
-import { storeFault } from '../window/store-schema.ts';
-import { coverage, dayUs, type Interval, union, windowUs } from '../window/window.ts';
+import { type Failover, storeFault } from '../window/store-schema.ts';
+import { coverage, dayUs, hourUs, type Interval, median, union, windowUs } from '../window/window.ts';
 import type { WindowStore } from '../window/window-store.ts';
-import { decideHost, failoverCaveat, healthOf, lasted } from './failover.ts';
 
 /** An observed host, with its series of both protocols. */
 export interface ObservedHost {
@@ -156,6 +151,115 @@ function withHostCaveats(
   return { ...chosen, caveats: [...caveats, ...(chosen.caveats ?? [])] };
 }
 
+/** Times by which the published host changes, in microseconds. */
+export const failoverRule = {
+  /**
+   * Time for which the first host must have been in trouble, and the second host healthy, before a failover, in
+   * microseconds.
+   */
+  failoverUs: 15 * windowUs,
+  /** Time without trouble after which the first host is published again, in microseconds. */
+  quietUs: dayUs,
+  /**
+   * Longest gap of a healthy series, in microseconds. Short gaps are normal, because hosts restart and readers reconnect.
+   */
+  bearableGapUs: 5 * windowUs,
+};
+const { failoverUs, quietUs, bearableGapUs } = failoverRule;
+/**
+ * Time for which the first host must have been healthy to be published again while the second host is in trouble, in
+ * microseconds.
+ */
+const recoveredUs = 60 * windowUs;
+
+/** Inputs of the failover decision. */
+interface FailoverInput {
+  /** The failover in effect, or null while the first host is published. */
+  readonly current: Failover | null;
+  readonly first: Health;
+  readonly second: Health;
+  readonly nowUs: number;
+  /**
+   * Start of this process, in microseconds. If trouble began before this time, only its duration since this time
+   * counts.
+   */
+  readonly startedUs: number;
+}
+
+/** Decides which of two hosts is published. Returns the failover for the second host, or null for the first host. */
+export function decideHost({ current, first, second, nowUs, startedUs }: FailoverInput): Failover | null {
+  if (!current) {
+    const { trouble } = first;
+    if (!trouble || lasted(trouble, nowUs, startedUs) < failoverUs || second.wellForUs < failoverUs) return null;
+    return { sinceUs: nowUs, trouble, unwellUs: nowUs };
+  }
+  const unwellUs = first.trouble ? nowUs : current.unwellUs;
+  if (nowUs - unwellUs >= quietUs) return null;
+  if (lasted(second.trouble, nowUs, startedUs) >= failoverUs && first.wellForUs >= recoveredUs) return null;
+  return { ...current, unwellUs };
+}
+
+/** Returns the caveat that the artifact contains while the second host is published. The caveat names no host. */
+export function failoverCaveat({ sinceUs, trouble }: Failover): string {
+  const why =
+    trouble.reason === 'silent'
+      ? 'was silent in collections that make up much of the interactions'
+      : 'was not observed';
+  return (
+    `All data is from the second of two observed hosts, published since ${instant(sinceUs)} because the first ${why} from ` +
+    `${instant(trouble.sinceUs)} onwards. The first one is published again after a day without trouble. Counts of two hosts are never added.`
+  );
+}
+
+/** Health of a series at one time. */
+interface Health {
+  /** Current trouble of the series, or null while the series is healthy. */
+  readonly trouble: Failover['trouble'] | null;
+  /**
+   * Time for which the series has been healthy, in microseconds, limited to one day. It is 0 while the series is in
+   * trouble.
+   */
+  readonly wellForUs: number;
+}
+
+/** Input for computing the health of a series. */
+interface HealthInput {
+  readonly store: WindowStore;
+  /** Name of the series. */
+  readonly name: string;
+  readonly nowUs: number;
+  /**
+   * Start of the silence of collections that make up more than 5 % of the interactions, in microseconds, or null if
+   * there is no such silence.
+   */
+  readonly silentSinceUs: number | null;
+}
+
+/** Computes the health of a series from its silences and its observed spans of the last day. */
+export function healthOf({ store, name, nowUs, silentSinceUs }: HealthInput): Health {
+  const from = nowUs - dayUs;
+  const observed = union(store.observed(store.series(name).id, { from, to: nowUs + windowUs }));
+  let observedTo = from;
+  let wellSinceUs = from;
+  for (const span of observed) {
+    if (span.from - observedTo > bearableGapUs) wellSinceUs = span.from;
+    observedTo = span.to;
+  }
+  const troubles: Failover['trouble'][] = [];
+  if (nowUs - observedTo > bearableGapUs) troubles.push({ reason: 'unobserved', sinceUs: observedTo });
+  if (silentSinceUs !== null) troubles.push({ reason: 'silent', sinceUs: silentSinceUs });
+  const [trouble = null] = troubles.sort((a, b) => a.sinceUs - b.sinceUs);
+  return { trouble, wellForUs: trouble ? 0 : nowUs - wellSinceUs };
+}
+
+/**
+ * Returns how long a trouble has lasted at `nowUs`, in microseconds, or 0 if there is no trouble. Time before the start
+ * of this process is excluded.
+ */
+function lasted(trouble: Failover['trouble'] | null, nowUs: number, startedUs: number): number {
+  return trouble ? nowUs - Math.max(trouble.sinceUs, startedUs) : 0;
+}
+
 /** Silence of the legacy protocol after which an active present protocol replaces it, in microseconds. */
 const silentUs = 3_600_000_000;
 const baselineDays = 7;
@@ -208,7 +312,6 @@ export function successionCaveat(store: WindowStore, present: string, nowUs: num
   );
 }
 
-const hourUs = 3_600_000_000;
 /** Minimum observed time of each host in a comparable hour, in microseconds. */
 const comparableUs = hourUs - 60_000_000;
 /** Number of past days whose hours determine the usual ratio. */
@@ -268,46 +371,6 @@ function eventsByHour(store: WindowStore, name: string, span: Interval): Map<num
   return events;
 }
 
-function median(values: readonly number[]): number {
-  return percentile(Float64Array.from(values).sort(), 0.5);
-}
-
-/** Reads series. Remembers their usual counts, and stores the silences that it finds. */
-interface SeriesReader {
-  read(source: Omit<SummarySource, 'usual'>): SeriesReading;
-}
-
-/**
- * Creates a series reader. It reads the usual counts of each hour only once a day, because reading all hours takes up
- * to a second.
- */
-export function createSeriesReader(): SeriesReader {
-  const known = new Map<number, { readonly day: number; readonly usual: Usual }>();
-  return {
-    read: (source) => {
-      const { store, endpoint, nowUs } = source;
-      const { id } = store.series(endpoint.name);
-      const day = Math.floor(nowUs / dayUs);
-      const before = known.get(id);
-      const usual = before?.day === day ? before.usual : storedUsual(store, id);
-      known.set(id, { day, usual });
-      const reading = readSeries({ ...source, usual });
-      keep(source, id, reading);
-      return reading;
-    },
-  };
-}
-
-/**
- * Stores silences, unless the disk is full. The stored silences are required for the baselines of later days, and for
- * reading a span that begins during a silence.
- */
-function keep({ store }: Pick<SummarySource, 'store'>, series: number, { span, silences }: SeriesReading): void {
-  if (silences.length === 0 && store.silences(series, span).length === 0) return;
-  try {
-    store.keepSilences(series, span, silences);
-  } catch (error) {
-    // Ignore a full disk, because the next call of `read` finds the silences again.
-    if (storeFault(error) !== 'full') throw error;
-  }
+function instant(us: number): string {
+  return formatTimestamp(Math.floor(us / 1000));
 }

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { percentile, variation } from '../window/minute.ts';
+
+import { percentile, variation } from '../window/window.ts';
 import { hourBaseline } from './conditions.ts';
 
 const hour = (from: number): number[] => Array.from({ length: 60 }, (_, i) => from + i);

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { minutes } from '../window/minute.ts';
-import type { Silence } from '../window/silence-store.ts';
-import { windowUs } from '../window/window.ts';
+
+import type { Silence } from '../window/store-schema.ts';
+import { minutes, windowUs } from '../window/window.ts';
 import { silenceCaveats } from './summary.ts';
 
 const all = minutes([], [], 0, 100, 0);

@@ -1,6 +1,29 @@
-import type { ConditionState, Confidence } from '../../contract/vocabulary.ts';
-import { minuteRule, percentile, variation } from '../window/minute.ts';
-import { windowFlag, windowUs } from '../window/window.ts';
+import {
+  type CollectionName,
+  type ConditionState,
+  type Confidence,
+  collectionNames,
+} from '../../contract/vocabulary.ts';
+import {
+  type CollectionTime,
+  earlierDays,
+  silenceRule,
+  spanBefore,
+  type Usual,
+  uncountedSpans,
+} from '../silence/silence.ts';
+import type { Silence } from '../window/store-schema.ts';
+import {
+  hourUs,
+  isWithin,
+  type Minute,
+  minuteRule,
+  percentile,
+  variation,
+  windowFlag,
+  windowUs,
+} from '../window/window.ts';
+import type { WindowStore } from '../window/window-store.ts';
 
 /** Thresholds of the conditions. The method page publishes them. */
 export const thresholds = {
@@ -40,6 +63,42 @@ const {
   supportedDays,
 } = thresholds;
 
+/** Number of minutes that determine the conditions. */
+const conditionWindows = 30;
+
+/** A series at one time, with the minutes of its last day. */
+interface ConditionSource {
+  readonly store: WindowStore;
+  /** Id of the series. */
+  readonly series: number;
+  /** Consecutive closed minutes, with counts in the order of `collectionNames`. */
+  readonly minutes: readonly Minute[];
+  readonly times: readonly CollectionTime[];
+  readonly silences: readonly Silence[];
+  readonly usual: Usual;
+  readonly nowUs: number;
+}
+
+/**
+ * Classifies the conditions of a series. `silentSinceUs` is the start of the silence of collections that make up more than
+ * 5 % of the interactions, in microseconds, or null if there is no such silence.
+ */
+export function seriesConditions({ store, series, minutes, times, silences, usual, nowUs }: ConditionSource) {
+  const shares = interactionShares(times);
+  const silent = silentShares(silences, shares, usual);
+  const newest = minutes.at(-1);
+  const conditions = readConditions({
+    minutes: minutes.slice(-conditionWindows).map((minute) => ({
+      ...minute,
+      rate: rateOf(minute, placesInDay),
+      silent: minute.eligible && silent.isSilent(minute),
+    })),
+    ...historyOf(store, series, shares),
+    nowUs,
+  });
+  return { conditions, silentSinceUs: newest ? silent.since(newest.startUs + windowUs) : null };
+}
+
 /** One minute of the stream, as input of the conditions. */
 export interface ConditionMinute {
   readonly startUs: number;
@@ -72,7 +131,7 @@ export interface ConditionReading {
 }
 
 /** Inputs of the classification. */
-export interface ConditionInput {
+interface ConditionInput {
   /** Consecutive closed minutes, the newest last. */
   readonly minutes: readonly ConditionMinute[];
   /**
@@ -188,7 +247,7 @@ export interface HourBaseline {
  * Returns the number of earlier days that have enough comparable minutes in an hour. `days` has the same form as in
  * `hourBaseline`.
  */
-export function comparableDays(days: readonly (readonly number[])[]): number {
+function comparableDays(days: readonly (readonly number[])[]): number {
   return comparable(days).length;
 }
 
@@ -224,4 +283,110 @@ function turbulencesOf(rates: readonly number[]): number[] {
     if (uneven !== null) found.push(uneven);
   }
   return found;
+}
+
+/** Collections that count as interactions. Their rate determines the conditions. */
+export const interactions: readonly CollectionName[] = [
+  'post.create.reply',
+  'post.create.quote',
+  'repost.create',
+  'like.create',
+];
+
+/** Maximum share of the interactions that silent collections may have while conditions are still published. */
+export const bearable = 0.05;
+
+/** Each collection's share of the interactions, from 0 to 1. */
+interface Shares {
+  of(collection: CollectionName): number;
+  /** Returns true if the conditions cannot be determined without the silent collection. */
+  readonly matters: (silence: Silence) => boolean;
+}
+
+/**
+ * Computes the shares from each collection's rate during its observed time. If a collection counts as interactions
+ * but was never observed, its share is 1. If a collection does not count as interactions, its share is 0.
+ */
+function interactionShares(times: readonly CollectionTime[]): Shares {
+  const rateOf = (collection: CollectionName): number => {
+    const time = times[collectionNames.indexOf(collection)];
+    return time && time.observedUs > 0 ? time.total / time.observedUs : Number.NaN;
+  };
+  const all = interactions.map(rateOf).reduce((sum, rate) => sum + (Number.isNaN(rate) ? 0 : rate), 0);
+  const of = (collection: CollectionName): number => {
+    if (!interactions.includes(collection)) return 0;
+    const rate = rateOf(collection);
+    if (Number.isNaN(rate)) return 1;
+    return all > 0 ? rate / all : 0;
+  };
+  return { of, matters: ({ collection }) => of(collection) > bearable };
+}
+
+/** Creates the functions that determine the part of the interactions that is missing because collections are silent. */
+function silentShares(silences: readonly Silence[], shares: Shares, usual: Usual) {
+  const inMinute = (collection: CollectionName, minute: Minute): boolean => {
+    const own = silences.filter((silence) => silence.collection === collection);
+    if (isWithin(minute, own)) return true;
+    const { startUs, counts } = minute;
+    // The silence is not proven yet, but events may already be missing from the minute.
+    const place = collectionNames.indexOf(collection);
+    return (counts[place] ?? 0) === 0 && (usual.hour(startUs).p05[place] ?? 0) >= silenceRule.frequentRate;
+  };
+  return {
+    /**
+     * Returns true if more than 5 % of the interactions may be missing from the minute, because collections are silent or
+     * frequent collections have no event.
+     */
+    isSilent: (minute: Minute): boolean => {
+      const missing = interactions.filter((collection) => inMinute(collection, minute));
+      return missing.reduce((sum, collection) => sum + shares.of(collection), 0) > bearable;
+    },
+    /**
+     * Returns the time from which the silences that last until `endUs` together make up more than 5 % of the
+     * interactions, or null if they do not.
+     */
+    since: (endUs: number): number | null => {
+      let missing = 0;
+      for (const { collection, from } of silences.filter(({ to }) => to >= endUs).sort((a, b) => a.from - b.from)) {
+        missing += shares.of(collection);
+        if (missing > bearable) return from;
+      }
+      return null;
+    },
+  };
+}
+
+const placesInDay = interactions.map((name) => collectionNames.indexOf(name));
+
+/**
+ * Creates a reader of the history of a window's hour, which is the same hour on earlier days. Each hour is read once.
+ */
+function historyOf(
+  store: WindowStore,
+  series: number,
+  shares: Shares,
+): Pick<ConditionInput, 'baseline' | 'comparableDays'> {
+  const known = new Map<number, { readonly days: number; readonly baseline: HourBaseline | null }>();
+  const places = interactions.map((_, i) => i);
+  const uncounted = uncountedSpans(store.countedSince(series));
+  const of = (startUs: number) => {
+    // Exclude today's occurrence of the hour, because a burst must not raise its own baseline.
+    const hour = startUs - (startUs % hourUs);
+    const found = known.get(hour);
+    if (found !== undefined) return found;
+    const silences = [...uncounted, ...store.silences(series, spanBefore(hour))].filter(shares.matters);
+    const days = earlierDays(store, series, hour, interactions).map((day) =>
+      day.filter((minute) => minute.eligible && !isWithin(minute, silences)).map((minute) => rateOf(minute, places)),
+    );
+    const history = { days: comparableDays(days), baseline: hourBaseline(days) };
+    known.set(hour, history);
+    return history;
+  };
+  return { baseline: (startUs) => of(startUs).baseline, comparableDays: (startUs) => of(startUs).days };
+}
+
+/** Returns the interactions per observed second, or 0 for an unobserved minute, which no comparison uses. */
+function rateOf({ counts, observedUs }: Minute, places: readonly number[]): number {
+  if (observedUs === 0) return 0;
+  return places.reduce((sum, place) => sum + (counts[place] ?? 0), 0) / (observedUs / 1_000_000);
 }

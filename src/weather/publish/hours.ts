@@ -9,10 +9,9 @@ import { formatTimestamp } from '../../contract/timestamp.ts';
 import { type CollectionName, collectionNames, type Origin, type WeatherGapReason } from '../../contract/vocabulary.ts';
 import { uncountedSpans } from '../silence/silence.ts';
 import type { Endpoint } from '../window/endpoint.ts';
-import { hourUs, minuteRule, percentile } from '../window/minute.ts';
-import type { Silence } from '../window/silence-store.ts';
-import type { HourSums } from '../window/store-schema.ts';
-import { coverage, dayUs, type Interval, union, without } from '../window/window.ts';
+
+import type { HourSums, Silence } from '../window/store-schema.ts';
+import { coverage, dayUs, hourUs, type Interval, minuteRule, percentile, union, without } from '../window/window.ts';
 import { keptDays, type WindowStore } from '../window/window-store.ts';
 import { closedEnd } from './read-summary.ts';
 

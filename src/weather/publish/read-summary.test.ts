@@ -5,9 +5,9 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { checkWeatherSummary } from '../../artifact/recognise.ts';
 import { type CollectionName, collectionNames } from '../../contract/vocabulary.ts';
 import { metricIndex } from '../classify/metric-names.ts';
-import { createSeriesReader } from '../hosts/publication.ts';
 import { dayUs, emptyDelta, type WindowDelta, windowUs } from '../window/window.ts';
 import { openWindowStore, type WindowStore } from '../window/window-store.ts';
+import { createSeriesReader } from './read-summary.ts';
 
 const endpoint = { name: 'wss://host.example/subscribe', wire: 'jetstream.legacy' } as const;
 const startUs = Date.parse('2026-11-10T00:00:00Z') * 1000;

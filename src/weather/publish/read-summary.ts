@@ -4,22 +4,26 @@ import type { WeatherSummary } from '../../artifact/recognise.ts';
 import { writeArtifact } from '../../artifact/write.ts';
 import { type CollectionName, collectionNames, type Origin } from '../../contract/vocabulary.ts';
 import { errorFields, type Log } from '../../ops/log.ts';
-import { type CollectionTime, collectionTimes, findSilences, type Usual, uncountedSpans } from '../silence/silence.ts';
-import { interactionShares, interactions, type Shares, silentShares, storedUsual } from '../silence/usual.ts';
+import { type CollectionTime, collectionTimes, findSilences, storedUsual, type Usual } from '../silence/silence.ts';
 import type { WeatherTelemetry } from '../stream/telemetry.ts';
 import type { Endpoint } from '../window/endpoint.ts';
-import { earlierDays, hourUs, isWithin, type Minute, minutes, spanBefore } from '../window/minute.ts';
-import type { Silence } from '../window/silence-store.ts';
-import { dayUs, futureUs, type Interval, union, windowStart, windowsPerDay, windowUs } from '../window/window.ts';
+import { type Silence, storeFault } from '../window/store-schema.ts';
+import {
+  dayUs,
+  futureUs,
+  type Interval,
+  minutes,
+  union,
+  windowStart,
+  windowsPerDay,
+  windowUs,
+} from '../window/window.ts';
 import type { WindowStore } from '../window/window-store.ts';
-import { type ConditionInput, comparableDays, type HourBaseline, hourBaseline, readConditions } from './conditions.ts';
+import { seriesConditions } from './conditions.ts';
 import { summarise } from './summary.ts';
 
-/** Number of minutes that determine the conditions. */
-const conditionWindows = 30;
-
 /** Input for reading a series and its summary. */
-export interface SummarySource {
+interface SummarySource {
   readonly store: WindowStore;
   readonly endpoint: Pick<Endpoint, 'name' | 'wire'>;
   readonly origin: Origin;
@@ -62,7 +66,7 @@ export function readSummary(source: SummarySource): WeatherSummary {
 }
 
 /** Reads the 24 hours up to the end of the newest closed window. The cost does not depend on the size of the store. */
-export function readSeries(source: SummarySource): SeriesReading {
+function readSeries(source: SummarySource): SeriesReading {
   const { store, endpoint, origin, nowUs, caveats } = source;
   const series = store.series(endpoint.name);
   const end = closedEnd(series.live?.timeUs ?? null, nowUs);
@@ -80,8 +84,15 @@ export function readSeries(source: SummarySource): SeriesReading {
     countedSince,
   });
   const times = collectionTimes(day, observed, silences, countedSince);
-  const shares = interactionShares(times);
-  const silent = silentShares({ silences, shares, usual });
+  const { conditions, silentSinceUs } = seriesConditions({
+    store,
+    series: series.id,
+    minutes: day,
+    times,
+    silences,
+    usual,
+    nowUs,
+  });
   const summary = summarise({
     endpoint: endpoint.name,
     wire: endpoint.wire,
@@ -94,17 +105,9 @@ export function readSeries(source: SummarySource): SeriesReading {
     times,
     countedSince,
     unseen: unseenCollections(store, series.id, times),
-    conditions: readConditions({
-      minutes: day.slice(-conditionWindows).map((minute) => ({
-        ...minute,
-        rate: rateOf(minute, placesInDay),
-        silent: minute.eligible && silent.isSilent(minute),
-      })),
-      ...historyOf(store, series.id, shares),
-      nowUs,
-    }),
+    conditions,
   });
-  return { summary, span, silences, silentSinceUs: silent.since(end) };
+  return { summary, span, silences, silentSinceUs };
 }
 
 /** Returns the collections without any event in the stored windows of the series. */
@@ -114,39 +117,44 @@ function unseenCollections(store: WindowStore, series: number, times: readonly C
   );
 }
 
-const placesInDay = interactions.map((name) => collectionNames.indexOf(name));
-
-/**
- * Creates a reader of the history of a window's hour, which is the same hour on earlier days. Each hour is read once.
- */
-function historyOf(
-  store: WindowStore,
-  series: number,
-  shares: Shares,
-): Pick<ConditionInput, 'baseline' | 'comparableDays'> {
-  const known = new Map<number, { readonly days: number; readonly baseline: HourBaseline | null }>();
-  const places = interactions.map((_, i) => i);
-  const uncounted = uncountedSpans(store.countedSince(series));
-  const of = (startUs: number) => {
-    // Exclude today's occurrence of the hour, because a burst must not raise its own baseline.
-    const hour = startUs - (startUs % hourUs);
-    const found = known.get(hour);
-    if (found !== undefined) return found;
-    const silences = [...uncounted, ...store.silences(series, spanBefore(hour))].filter(shares.matters);
-    const days = earlierDays(store, series, hour, interactions).map((day) =>
-      day.filter((minute) => minute.eligible && !isWithin(minute, silences)).map((minute) => rateOf(minute, places)),
-    );
-    const history = { days: comparableDays(days), baseline: hourBaseline(days) };
-    known.set(hour, history);
-    return history;
-  };
-  return { baseline: (startUs) => of(startUs).baseline, comparableDays: (startUs) => of(startUs).days };
+/** Reads series. Remembers their usual counts, and stores the silences that it finds. */
+export interface SeriesReader {
+  read(source: Omit<SummarySource, 'usual'>): SeriesReading;
 }
 
-/** Returns the interactions per observed second, or 0 for an unobserved minute, which no comparison uses. */
-function rateOf({ counts, observedUs }: Minute, places: readonly number[]): number {
-  if (observedUs === 0) return 0;
-  return places.reduce((sum, place) => sum + (counts[place] ?? 0), 0) / (observedUs / 1_000_000);
+/**
+ * Creates a series reader. It reads the usual counts of each hour only once a day, because reading all hours takes up
+ * to a second.
+ */
+export function createSeriesReader(): SeriesReader {
+  const known = new Map<number, { readonly day: number; readonly usual: Usual }>();
+  return {
+    read: (source) => {
+      const { store, endpoint, nowUs } = source;
+      const { id } = store.series(endpoint.name);
+      const day = Math.floor(nowUs / dayUs);
+      const before = known.get(id);
+      const usual = before?.day === day ? before.usual : storedUsual(store, id);
+      known.set(id, { day, usual });
+      const reading = readSeries({ ...source, usual });
+      keep(source, id, reading);
+      return reading;
+    },
+  };
+}
+
+/**
+ * Stores silences, unless the disk is full. The stored silences are required for the baselines of later days, and for
+ * reading a span that begins during a silence.
+ */
+function keep({ store }: Pick<SummarySource, 'store'>, series: number, { span, silences }: SeriesReading): void {
+  if (silences.length === 0 && store.silences(series, span).length === 0) return;
+  try {
+    store.keepSilences(series, span, silences);
+  } catch (error) {
+    // Ignore a full disk, because the next call of `read` finds the silences again.
+    if (storeFault(error) !== 'full') throw error;
+  }
 }
 
 /**

@@ -2,9 +2,9 @@ import { describe, expect, test } from 'vitest';
 import { checkWeatherSummary } from '../../artifact/recognise.ts';
 import { type CollectionName, collectionNames } from '../../contract/vocabulary.ts';
 import { collectionTimes } from '../silence/silence.ts';
-import { minutes } from '../window/minute.ts';
-import type { Silence } from '../window/silence-store.ts';
-import { windowFlag, windowUs } from '../window/window.ts';
+
+import type { Silence } from '../window/store-schema.ts';
+import { minutes, windowFlag, windowUs } from '../window/window.ts';
 import { summarise } from './summary.ts';
 
 const start = Date.parse('2026-11-20T12:00:00Z') * 1000;

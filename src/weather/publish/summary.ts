@@ -9,9 +9,9 @@ import {
   type Wire,
 } from '../../contract/vocabulary.ts';
 import type { CollectionTime } from '../silence/silence.ts';
-import { type Minute, minuteRule } from '../window/minute.ts';
-import type { Silence } from '../window/silence-store.ts';
-import { type Interval, windowFlag, windowUs } from '../window/window.ts';
+
+import type { Silence } from '../window/store-schema.ts';
+import { type Interval, type Minute, minuteRule, windowFlag, windowUs } from '../window/window.ts';
 import type { ConditionReading } from './conditions.ts';
 
 /** Width of a window, in seconds. */

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { type CollectionName, collectionNames } from '../../contract/vocabulary.ts';
-import type { Minute } from '../window/minute.ts';
-import type { Silence } from '../window/silence-store.ts';
-import { windowUs } from '../window/window.ts';
+
+import type { Silence } from '../window/store-schema.ts';
+import { type Minute, windowUs } from '../window/window.ts';
 import { findSilences, type Usual } from './silence.ts';
 
 const startUs = Date.parse('2026-11-20T12:00:00Z') * 1000;

@@ -3,7 +3,8 @@ import { inputLimits } from '../../input/limits.ts';
 import { type Backoff, type BackoffOptions, createBackoff } from '../../network/websocket/backoff.ts';
 import { ConnectError, type GuardedSocket, type SocketOptions } from '../../network/websocket/websocket.ts';
 import type { Log } from '../../ops/log.ts';
-import type { Classifier, Notice } from '../classify/frame-facts.ts';
+
+import type { Classifier, Notice } from '../classify/event-body.ts';
 import { describeHandshakeRefusal, type Endpoint, subscribeUrl } from '../window/endpoint.ts';
 import type { Track } from '../window/track.ts';
 import { type Dictionaries, decompressor } from './dictionary.ts';

@@ -2,8 +2,8 @@ import { performance } from 'node:perf_hooks';
 import { setTimeout as wait } from 'node:timers/promises';
 import { errorFields, type Log } from '../../ops/log.ts';
 import { createClassifier } from '../classify/classify.ts';
-import { createEventsClassifier } from '../classify/classify-events.ts';
-import { ResyncMemory } from '../classify/frame-facts.ts';
+import { createEventsClassifier, ResyncMemory } from '../classify/classify-events.ts';
+
 import { isUsable, type Position } from '../position/position.ts';
 import { type StoredBackfill, type StoredSeries, storeFault } from '../window/store-schema.ts';
 import { Track, type TrackGain } from '../window/track.ts';

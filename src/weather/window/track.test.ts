@@ -2,8 +2,9 @@ import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { createClassifier } from '../classify/classify.ts';
-import { createEventsClassifier } from '../classify/classify-events.ts';
-import { type FrameFacts, ResyncMemory } from '../classify/frame-facts.ts';
+import { createEventsClassifier, ResyncMemory } from '../classify/classify-events.ts';
+
+import type { FrameFacts } from '../classify/event-body.ts';
 import { Track, type TrackGain } from './track.ts';
 import { type Interval, union, windowFlag, windowStart } from './window.ts';
 

@@ -1,4 +1,4 @@
-import type { FrameFacts, Notice } from '../classify/frame-facts.ts';
+import type { FrameFacts, Notice } from '../classify/event-body.ts';
 import { type End, type Position, Progress } from '../position/position.ts';
 import { Standstill, StreamRate } from '../position/standstill.ts';
 import {

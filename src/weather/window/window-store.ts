@@ -4,7 +4,7 @@ import Sqlite from 'better-sqlite3';
 import { makeFolder, OperatorError, systemCode, systemWords } from '../../ops/errors.ts';
 import { metricNames } from '../classify/metric-names.ts';
 import type { End, Position } from '../position/position.ts';
-import { type Failover, type SilenceStore, silenceStore } from './silence-store.ts';
+
 import {
   type Commit,
   ensureSchema,
@@ -12,12 +12,13 @@ import {
   type HourSums,
   lastColumns,
   metricColumn,
+  type SilenceStore,
   type StoredBackfill,
   type StoredSeries,
+  silenceStore,
   storeFault,
-  type WindowRow,
 } from './store-schema.ts';
-import { dayUs, type Interval, type WindowDelta } from './window.ts';
+import { dayUs, hourUs, type Interval, type WindowDelta, type WindowRow } from './window.ts';
 
 /** Numbers that identify the readers of a series in the table `track`. */
 const trackRoles = { live: 0, backfill: 1 } as const;
@@ -30,9 +31,6 @@ export const keptDays = 45;
 
 /** The store of the weather instrument. Only one process writes the store, and closes it with `close`. */
 export interface WindowStore extends SeriesReads, Omit<SilenceStore, 'dropSilences'> {
-  /** Returns the failover to this series of a second host, or null if there is none. */
-  failover(series: number): Failover | null;
-  keepFailover(series: number, failover: Failover | null): void;
   /** Records that the series replaced another one. */
   takeOver(series: number): void;
   /**
@@ -136,35 +134,8 @@ function wrap(db: Database, { beforeCommit = () => undefined }: StoreFaults): Wi
       db.prepare<[number]>('UPDATE series SET took_over = 1 WHERE id = ?').run(series);
     },
     close: () => db.close(),
-    ...failovers(db),
     ...seriesReads(db),
     ...silences,
-  };
-}
-
-function failovers(db: Database): Pick<WindowStore, 'failover' | 'keepFailover'> {
-  return {
-    failover: (series) => {
-      const row = db
-        .prepare<[number], { since_us: number; trouble_us: number; silent: number; unwell_us: number }>(
-          'SELECT * FROM failover WHERE series = ?',
-        )
-        .get(series);
-      if (!row) return null;
-      const reason = row.silent === 1 ? 'silent' : 'unobserved';
-      return { sinceUs: row.since_us, trouble: { reason, sinceUs: row.trouble_us }, unwellUs: row.unwell_us };
-    },
-    keepFailover: (series, failover) => {
-      if (!failover) {
-        db.prepare<[number]>('DELETE FROM failover WHERE series = ?').run(series);
-        return;
-      }
-      const { sinceUs, trouble, unwellUs } = failover;
-      const silent = trouble.reason === 'silent' ? 1 : 0;
-      db.prepare<number[]>('INSERT OR REPLACE INTO failover VALUES (?, ?, ?, ?, ?)').run(
-        ...[series, Math.floor(sinceUs), Math.floor(trouble.sinceUs), silent, Math.floor(unwellUs)],
-      );
-    },
   };
 }
 
@@ -207,7 +178,6 @@ interface TrackRow {
 
 /** Columns of a window row that precede the counts. */
 const fixedColumns = ['start_us', 'events', 'late_or_repeat', 'malformed', 'flags', 'resync', 'left_out'];
-const hourUs = 3_600_000_000;
 const rateSpanUs = 300_000_000;
 /** Minimum observed time that is needed to compute a rate, in microseconds. */
 const minObservedUs = 5_000_000;

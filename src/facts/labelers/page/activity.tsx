@@ -1,13 +1,13 @@
 import type { LabelerFacts } from '../../../contract/labelers.ts';
 import { parseTimestamp } from '../../../contract/timestamp.ts';
-import { type Bin, type Hole, observedParts } from '../../../web/chart/series.ts';
+import type { Bin, Hole } from '../../../web/chart/series.ts';
 import { TimeChart } from '../../../web/chart/time-chart.tsx';
 import { Count, Percent } from '../../../web/figures.tsx';
 import { countText, percentText } from '../../../web/format.ts';
 import { formatsOf } from '../../../web/language/formats.ts';
 import { Legend } from '../../../web/legend.tsx';
 import { type PageChart, peakText, signsOf, summaryOf } from '../../hours/chart-figure.tsx';
-import { unlistedReason } from '../../hours/shown-hours.ts';
+import { unlistedHoles, unlistedReason } from '../../hours/shown-hours.ts';
 import { Picture, Stat, Unknown } from '../../page/pieces.tsx';
 import { at, gapParts } from './words.ts';
 
@@ -154,7 +154,9 @@ export function activityChart(facts: ActivityFacts): PageChart | null {
   if (windowStart > first) listed.push({ start: first, end: windowStart, reason: beforeWindow });
   const byDay = new Map(facts.days.map((day) => [Date.parse(day.day), day]));
   const starts = Array.from({ length: Math.round((last - first) / dayMs) + 1 }, (_, i) => first + i * dayMs);
-  const unread = starts.filter((start) => (byDay.get(start)?.applied ?? null) === null);
+  const unread = starts
+    .filter((start) => (byDay.get(start)?.applied ?? null) === null)
+    .map((start) => ({ start, end: start + dayMs }));
   const holes = [...listed, ...unlistedHoles(unread, listed, through)].sort((a, b) => a.start - b.start);
   return {
     series: {
@@ -225,22 +227,6 @@ function binOf(
   const observed = value === null ? 0 : (day?.read_share ?? 0) * inWindow;
   const reason = observed >= 1 ? null : reasonsOf({ start, end: Math.min(end, through) }, holes) || unlistedReason;
   return { start, end, value, below: day?.removed ?? null, observed, reason };
-}
-
-/**
- * Returns holes for the days without counts that no listed hole covers, so that no such day looks observed. Adjoining
- * ones are one hole.
- */
-function unlistedHoles(starts: readonly number[], listed: readonly Hole[], through: number): Hole[] {
-  const holes: { start: number; end: number; reason: string }[] = [];
-  for (const start of starts) {
-    for (const part of observedParts({ start, end: start + dayMs }, { holes: listed, through })) {
-      const last = holes.at(-1);
-      if (last?.end === part.start) last.end = part.end;
-      else holes.push({ ...part, reason: unlistedReason });
-    }
-  }
-  return holes;
 }
 
 function dayName(at: number): string {

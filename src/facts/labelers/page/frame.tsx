@@ -2,10 +2,9 @@ import type { ComponentChildren } from 'preact';
 import type { LabelerHandle } from '../../../contract/labelers.ts';
 import type { Origin } from '../../../contract/vocabulary.ts';
 import { Foreign } from '../../../web/foreign.tsx';
-import { originTitles } from '../../../web/format.ts';
 import type { PageParts } from '../../../web/page-body.tsx';
-import { originCaveats } from '../../caveats.ts';
 import { Quote } from '../../page/pieces.tsx';
+import { markedParts } from '../../shown-facts.ts';
 
 /** Components shared by the pages about labelers. */
 
@@ -16,10 +15,9 @@ export function labelerPageParts(
   children: ComponentChildren,
 ): PageParts {
   return {
-    title: `${origin === 'live' ? '' : originTitles[origin]}${title}`,
+    ...markedParts(origin === 'live' ? [] : [origin], title),
     description,
     base,
-    indexed: origin === 'live',
     styles: ['/assets/observatory.css', '/assets/labelers.css'],
     navigation: [
       { href: `${base}/labelers`, text: 'Labelers' },
@@ -28,7 +26,6 @@ export function labelerPageParts(
       { href: `${base}/policy`, text: 'Policy' },
       { href: `${base}/for-labelers`, text: 'For labelers' },
     ],
-    ...(origin === 'live' ? {} : { banner: originCaveats[origin] }),
     children,
   };
 }

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import type { LabelerEnvelope, LabelerFacts } from '../../../contract/labelers.ts';
-import { type LabelerProblem, signatureVerdicts } from '../../../contract/vocabulary.ts';
+import { type LabelerProblem, type SignatureVerdict, signatureVerdicts } from '../../../contract/vocabulary.ts';
 import { Bar } from '../../../web/bar.tsx';
 import { Count, Instant } from '../../../web/figures.tsx';
 import { visible } from '../../../web/foreign.tsx';
@@ -10,7 +10,7 @@ import { Quote, Unknown } from '../../page/pieces.tsx';
 import { Activity } from './activity.tsx';
 import { CaveatList, Handle, labelerPageParts } from './frame.tsx';
 import { Values } from './values.tsx';
-import { at, enumeration, foundText, type GapPart, gapParts, readByText, stateText, verdictText } from './words.ts';
+import { at, enumeration, foundText, gapParts, readByText, stateText } from './words.ts';
 
 /** Returns the page of one labeler. */
 export function labelerPage(envelope: LabelerEnvelope): PageParts {
@@ -80,7 +80,18 @@ export function LabelerGaps({ facts }: { facts: LabelerFacts }) {
       {parts.length === 0 ? (
         <p>No gap is recorded in the window. That does not prove that everything was observed.</p>
       ) : (
-        <ul class="gaps">{parts.map((part) => <GapLine key={part.start.pointer} part={part} />).toReversed()}</ul>
+        <ul class="gaps">
+          {parts.toReversed().map(({ start, end, text }) => {
+            // Show seconds if both ends of the gap are within the same minute, so that they differ.
+            const precision = instantText(start.value) === instantText(end.value) ? 'second' : 'minute';
+            return (
+              <li key={start.pointer}>
+                <Instant value={start.value} at={start.pointer} precision={precision} /> to{' '}
+                <Instant value={end.value} at={end.pointer} precision={precision} />: {text}
+              </li>
+            );
+          })}
+        </ul>
       )}
       {overflow ? (
         <p class="soft">
@@ -88,17 +99,6 @@ export function LabelerGaps({ facts }: { facts: LabelerFacts }) {
         </p>
       ) : null}
     </section>
-  );
-}
-
-function GapLine({ part: { start, end, text } }: { part: GapPart }) {
-  // Show seconds if both ends of the gap are within the same minute, so that they differ.
-  const precision = instantText(start.value) === instantText(end.value) ? 'second' : 'minute';
-  return (
-    <li>
-      <Instant value={start.value} at={start.pointer} precision={precision} /> to{' '}
-      <Instant value={end.value} at={end.pointer} precision={precision} />: {text}
-    </li>
   );
 }
 
@@ -174,6 +174,15 @@ function Particular({ name, children }: { name: string; children: ComponentChild
     </div>
   );
 }
+
+/** Descriptions of the results of checking signatures. */
+const verdictText: Readonly<Record<SignatureVerdict, string>> = {
+  verified: 'signed with the current key',
+  verified_earlier_key: 'signed with an earlier key',
+  invalid: 'with an invalid signature',
+  unsigned: 'not signed',
+  unverified: 'not verified, because no key was available',
+};
 
 /** Shows the results of signature checks and the delay of live labels. */
 export function Checks({ facts }: { facts: LabelerFacts }) {

@@ -7,10 +7,18 @@ import { Foreign } from '../../../web/foreign.tsx';
 import { agreeing } from '../../../web/format.ts';
 import type { PageParts } from '../../../web/page-body.tsx';
 import { Quote, Unknown } from '../../page/pieces.tsx';
-import { type SortKey, sortKeys } from '../catalogue.ts';
-import { isPlain, type ListPage, type ListQuery, maxSearchBytes, queryText } from '../replies.ts';
+import {
+  isPlain,
+  type ListPage,
+  type ListQuery,
+  maxSearchBytes,
+  queryText,
+  type SortKey,
+  sortKeys,
+} from '../catalogue.ts';
+
 import { CaveatList, Handle, labelerPageParts } from './frame.tsx';
-import { enumeration, foundText, sortText, stateText } from './words.ts';
+import { enumeration, foundText, stateText } from './words.ts';
 
 /** An entry of the list, with its daily events. */
 interface ListedLabeler {
@@ -242,6 +250,15 @@ function DayBars({ days }: { days: LabelerLine['days'] }) {
     </svg>
   );
 }
+
+/** Names of the sort orders of the list. */
+const sortText: Readonly<Record<SortKey, string>> = {
+  events: 'most events first',
+  name: 'by name',
+  state: 'by state',
+  since: 'latest change of state first',
+  read: 'last read first',
+};
 
 /** Shows the search form of the list, which works without scripts. */
 function SearchForm({ query, states }: { query: ListQuery; states: Readonly<Record<LabelerState, number>> }) {

@@ -1,13 +1,6 @@
 import type { LabelerFacts } from '../../../contract/labelers.ts';
 import type { Gap } from '../../../contract/labels.ts';
-import type {
-  DiscoveryWay,
-  GapReason,
-  LabelerState,
-  ReadingTransport,
-  SignatureVerdict,
-} from '../../../contract/vocabulary.ts';
-import type { SortKey } from '../catalogue.ts';
+import type { DiscoveryWay, GapReason, LabelerState, ReadingTransport } from '../../../contract/vocabulary.ts';
 
 /** Plain English texts for the vocabulary of labelers. They contain no numbers. */
 
@@ -50,24 +43,6 @@ const labelerGapText: Readonly<Record<GapReason, string>> = {
   unknown: 'reason unknown',
 };
 
-/** Descriptions of the results of checking signatures. */
-export const verdictText: Readonly<Record<SignatureVerdict, string>> = {
-  verified: 'signed with the current key',
-  verified_earlier_key: 'signed with an earlier key',
-  invalid: 'with an invalid signature',
-  unsigned: 'not signed',
-  unverified: 'not verified, because no key was available',
-};
-
-/** Names of the sort orders of the list. */
-export const sortText: Readonly<Record<SortKey, string>> = {
-  events: 'most events first',
-  name: 'by name',
-  state: 'by state',
-  since: 'latest change of state first',
-  read: 'last read first',
-};
-
 /** Joins phrases into an English enumeration. */
 export function enumeration(phrases: readonly string[]): string {
   const last = phrases.at(-1) ?? '';
@@ -81,7 +56,7 @@ interface GapEnd {
 }
 
 /** A part of a gap to which one reason applies, and the description of the reason. */
-export interface GapPart {
+interface GapPart {
   readonly start: GapEnd;
   readonly end: GapEnd;
   readonly text: string;

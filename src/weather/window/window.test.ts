@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import type { FrameFacts } from '../classify/frame-facts.ts';
-import { minutes } from './minute.ts';
-import type { WindowRow } from './store-schema.ts';
+
+import type { FrameFacts } from '../classify/event-body.ts';
+
 import { Track } from './track.ts';
-import { windowFlag, windowUs } from './window.ts';
+import { minutes, type WindowRow, windowFlag, windowUs } from './window.ts';
 
 const start = 1_780_000_020_000_000;
 const whole = [{ from: start, to: start + windowUs }];

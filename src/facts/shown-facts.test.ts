@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { WeatherFreshness } from '../../contract/envelope.ts';
-import { currencyOf } from './model.ts';
+import type { WeatherFreshness } from '../contract/envelope.ts';
+import { currencyOf } from './shown-facts.ts';
 
 const then: WeatherFreshness = {
   state: 'current',

@@ -1,8 +1,9 @@
-import { type AgedFact, type Currency, currencyAfter } from '../../client/currency.ts';
-import type { LabelsOverview, WeatherConditionsEnvelope, WeatherMetricsEnvelope } from '../../contract/envelope.ts';
-import type { ErrorBody } from '../../contract/errors.ts';
-import type { LegacyLabelFacts, RecentLabelFacts } from '../../contract/labels.ts';
-import type { Origin } from '../../contract/vocabulary.ts';
+import { type AgedFact, type Currency, currencyAfter } from '../client/currency.ts';
+import type { LabelsOverview, WeatherConditionsEnvelope, WeatherMetricsEnvelope } from '../contract/envelope.ts';
+import type { ErrorBody } from '../contract/errors.ts';
+import type { LegacyLabelFacts, RecentLabelFacts } from '../contract/labels.ts';
+import type { ConditionState, Confidence, Origin } from '../contract/vocabulary.ts';
+import { originTitles } from '../web/format.ts';
 
 /** A fact as the page shows it: the latest response of the API, never an earlier one. */
 export type Shown<E> =
@@ -67,3 +68,49 @@ export const notNow: Readonly<Record<Exclude<Currency, 'current' | 'partial'>, s
 export function isNow(currency: Currency): currency is 'current' | 'partial' {
   return currency === 'current' || currency === 'partial';
 }
+
+/** First caveat, and banner of pages, of facts whose origin is not `live`, by origin. */
+export const originCaveats: Record<Exclude<Origin, 'live'>, string> = {
+  simulated: 'These facts come from a simulated network. They say nothing about the real one.',
+  sample: 'These facts come from a bundled sample. They say nothing about the network now.',
+};
+
+/** Returns the caveat of an origin, or an empty list if the origin is the live network. */
+export function caveatsOfOrigin(origin: Origin): string[] {
+  return origin === 'live' ? [] : [originCaveats[origin]];
+}
+
+/** Returns the parts by which a page marks the origins of its facts. `title` is its title without them. */
+export function markedParts(origins: readonly Exclude<Origin, 'live'>[], title: string) {
+  return {
+    title: [...origins.map((origin) => originTitles[origin]), title].join(''),
+    // Exclude simulated data from search engines, which could present it as live.
+    indexed: origins.length === 0,
+    ...(origins.length === 0 ? {} : { banner: origins.map((origin) => originCaveats[origin]).join(' ') }),
+  };
+}
+
+/** Names of the condition states. The name of a state without a measurement cannot be mistaken for a condition. */
+export const conditionNames: Readonly<Record<ConditionState, string>> = {
+  station_offline: 'not observed',
+  unavailable: 'no comparison yet',
+  lull: 'Lull',
+  calm: 'Calm',
+  active: 'Active',
+  unsettled: 'Unsettled',
+  turbulent: 'Turbulent',
+  storm: 'Storm',
+  severe_storm: 'Severe storm',
+};
+
+/** Condition states with a measurement, ordered from quiet to busy, with their names. */
+export const scale = (['lull', 'calm', 'active', 'unsettled', 'turbulent', 'storm', 'severe_storm'] as const).map(
+  (state) => ({ state, word: conditionNames[state] }),
+);
+
+/** Descriptions of how much history supports a condition. */
+export const confidenceText: Readonly<Record<Confidence, string>> = {
+  supported: 'well supported: there are enough earlier days to compare with',
+  thin: 'thin: there are few earlier days to compare with',
+  unsupported: 'unsupported: there is not enough history to compare with',
+};

@@ -1,6 +1,5 @@
-import type { TargetKind } from '../../src/contract/vocabulary.ts';
+import { type SignatureVerdict, signatureVerdicts, type TargetKind } from '../../src/contract/vocabulary.ts';
 import type { AccountTally, EventCount, LabelerCount } from '../../src/store/account-counts.ts';
-import { type SignatureVerdict, signatureVerdicts } from '../../src/store/label.ts';
 import { delayBounds, type LabelersCounters, type ValueCount } from '../../src/store/labeler-counters.ts';
 import type {
   AccountFilter,

@@ -1,6 +1,6 @@
 import type { Micros } from '../contract/timestamp.ts';
+import type { SignatureVerdict } from '../contract/vocabulary.ts';
 import type { EventCount } from './account-counts.ts';
-import type { SignatureVerdict } from './label.ts';
 import type { Interval } from './time.ts';
 
 /**

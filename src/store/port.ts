@@ -25,9 +25,9 @@
  * Errors: every method rejects with a `StoreError` (errors.ts) and nothing else, unless documented otherwise.
  */
 import type { Micros } from '../contract/timestamp.ts';
-import type { GapReason, TargetKind } from '../contract/vocabulary.ts';
+import type { GapReason, SignatureVerdict, TargetKind } from '../contract/vocabulary.ts';
 import type { AccountTally, LabelerCount } from './account-counts.ts';
-import type { ReceivedLabel, RefusedRows, RefusedRowsChange, SignatureVerdict } from './label.ts';
+import type { ReceivedLabel, RefusedRows, RefusedRowsChange } from './label.ts';
 import type { LabelerCounterReader } from './labeler-counters.ts';
 import type { PurgeWriter, RemovalReader } from './removals.ts';
 import type { DailyBytes, DefinitionShares, Definitions, DirectoryPosition, LabelerKey, RosterRow } from './roster.ts';

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { signatureVerdicts } from '../../../contract/vocabulary.ts';
 import type {
   CopiedRow,
   CopyTarget,
@@ -9,7 +10,6 @@ import type {
   StoreContent,
 } from '../../copy/parts.ts';
 import { StoreError } from '../../errors.ts';
-import { signatureVerdicts } from '../../label.ts';
 import { dayStart, hour, minute } from '../../time.ts';
 import type { PostgresPlace } from '../base/place.ts';
 import { encodeRow } from '../base/row.ts';

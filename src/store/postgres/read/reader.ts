@@ -1,6 +1,6 @@
 import type { Micros } from '../../../contract/timestamp.ts';
+import { type SignatureVerdict, signatureVerdicts } from '../../../contract/vocabulary.ts';
 import { StoreError } from '../../errors.ts';
-import { type SignatureVerdict, signatureVerdicts } from '../../label.ts';
 import {
   delayBounds,
   type LabelerCounters,

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type ReceivedLabel, type SignatureVerdict, signatureVerdicts } from '../../label.ts';
+import { type SignatureVerdict, signatureVerdicts } from '../../../contract/vocabulary.ts';
+import type { ReceivedLabel } from '../../label.ts';
 import { minute } from '../../time.ts';
 import {
   decodeRow,

@@ -1,8 +1,18 @@
-import { decodeBase32, encodeBase32, exactMillis, packCid, unpackCid } from '../../common/compact.ts';
+import { type SignatureVerdict, signatureVerdicts } from '../../../contract/vocabulary.ts';
 import { StoreError } from '../../errors.ts';
-import { identityText, type ReceivedLabel, type SignatureVerdict, signatureVerdicts } from '../../label.ts';
+import {
+  decodeBase32,
+  encodeBase32,
+  exactMillis,
+  identityText,
+  joinUri,
+  packCid,
+  type ReceivedLabel,
+  splitUri,
+  type UriParts,
+  unpackCid,
+} from '../../label.ts';
 import type { NewObservation, Observation } from '../../port.ts';
-import { joinUri, splitUri, type UriParts } from '../../subject.ts';
 import { micros } from '../../time.ts';
 
 /** Tables in which a day stores each distinct labeler, value and collection name once. */

@@ -1,6 +1,7 @@
+import type { SignatureVerdict } from '../../../contract/vocabulary.ts';
 import type { CopiedRow, DayCounts, LabelerDay, StoreContent, TimeCount } from '../../copy/parts.ts';
 import { StoreError } from '../../errors.ts';
-import { identityOf, type SignatureVerdict } from '../../label.ts';
+import { identityOf } from '../../label.ts';
 import type { RefusalReason } from '../../port.ts';
 import { dayStart } from '../../time.ts';
 import { openReadonly, type Sqlite, storeError } from '../base/connection.ts';

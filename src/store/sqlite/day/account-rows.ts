@@ -1,7 +1,7 @@
 import { targetKinds } from '../../../contract/vocabulary.ts';
 import { StoreError } from '../../errors.ts';
+import { postCollection } from '../../label.ts';
 import type { AccountFilter, AccountQuery } from '../../port.ts';
-import { postCollection } from '../../subject.ts';
 import { type NameTable, removalFlag, type StoredRow, type SubjectKey, sameKey } from '../base/row.ts';
 import { CheckedBlocks, smallestKey } from '../blocks/blocks.ts';
 import type { Cell } from '../blocks/group-sums.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { signatureVerdicts } from '../../label.ts';
+import { signatureVerdicts } from '../../../contract/vocabulary.ts';
 import { delayBounds } from '../../labeler-counters.ts';
 import { type DayCounters, type Events, packCounters, unpackCounters } from './day-counters.ts';
 

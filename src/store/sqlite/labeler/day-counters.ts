@@ -1,6 +1,6 @@
 import { crc32 } from 'node:zlib';
+import { type SignatureVerdict, signatureVerdicts } from '../../../contract/vocabulary.ts';
 import { StoreError } from '../../errors.ts';
-import { type SignatureVerdict, signatureVerdicts } from '../../label.ts';
 import { delayBounds, type LabelerCounters, maxCountedValues } from '../../labeler-counters.ts';
 
 /** Numbers of applications and removals. */

@@ -1,5 +1,5 @@
 import { parseInstant } from '../../../contract/timestamp.ts';
-import { type SignatureVerdict, signatureVerdicts } from '../../label.ts';
+import { type SignatureVerdict, signatureVerdicts } from '../../../contract/vocabulary.ts';
 import { delayRangeOf, maxCountedValueBytes, maxCountedValues } from '../../labeler-counters.ts';
 import { dayStart } from '../../time.ts';
 import { type Sqlite, schemaVersion } from '../base/connection.ts';

@@ -1,4 +1,4 @@
-import { signatureVerdicts } from '../../label.ts';
+import { signatureVerdicts } from '../../../contract/vocabulary.ts';
 import type { LabelerCounters, LabelersCounters } from '../../labeler-counters.ts';
 import { dayOf, dayStart, type Interval, micros } from '../../time.ts';
 import type { DayReader } from '../day/day-reader.ts';

@@ -1,8 +1,7 @@
 import { statSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { StoreError } from '../../errors.ts';
-import type { RefusedRows, RefusedRowsChange } from '../../label.ts';
-import { postCollection } from '../../subject.ts';
+import { postCollection, type RefusedRows, type RefusedRowsChange } from '../../label.ts';
 import {
   type Migration,
   migrate,

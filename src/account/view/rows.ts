@@ -1,6 +1,6 @@
 import type { Micros } from '../../contract/timestamp.ts';
 import { type TargetKind, targetKinds } from '../../contract/vocabulary.ts';
-import type { AccountDay, AccountTally } from '../../store/account-counts.ts';
+import type { AccountDay, AccountTally } from '../../store/counts.ts';
 import { targetOf } from '../../store/label.ts';
 import type { AccountQuery, Observation } from '../../store/port.ts';
 import { type Interval, micros } from '../../store/time.ts';

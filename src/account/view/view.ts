@@ -1,5 +1,5 @@
 import type { Micros } from '../../contract/timestamp.ts';
-import type { AccountDay, AccountTally, DayCounts, EventCount, LabelerCount } from '../../store/account-counts.ts';
+import type { AccountDay, AccountTally, DayCounts, EventCount, LabelerCount } from '../../store/counts.ts';
 import { unobservedEnd } from '../../store/gaps.ts';
 import type { Frontier, LabelerCoverage, StoredGap } from '../../store/port.ts';
 import { day, dayOf, dayStart, type Interval, micros } from '../../store/time.ts';

@@ -5,7 +5,7 @@ import {
   type EventCount,
   GroupSums,
   maxTallyValues,
-} from '../../account-counts.ts';
+} from '../../counts.ts';
 import { StoreError } from '../../errors.ts';
 import type { AccountFilter, StoreReader } from '../../port.ts';
 import { day as dayLength, dayOf, dayStart, micros } from '../../time.ts';

@@ -1,5 +1,5 @@
 import type { Micros } from '../../../contract/timestamp.ts';
-import type { LabelerCount } from '../../account-counts.ts';
+import type { LabelerCount } from '../../counts.ts';
 import { StoreError } from '../../errors.ts';
 import {
   type AccountChunk,

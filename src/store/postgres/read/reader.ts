@@ -1,13 +1,13 @@
 import type { Micros } from '../../../contract/timestamp.ts';
 import { type SignatureVerdict, signatureVerdicts } from '../../../contract/vocabulary.ts';
-import { StoreError } from '../../errors.ts';
 import {
   delayBounds,
   type LabelerCounters,
   type LabelersCounters,
   maxCountedValues,
   type ValueCount,
-} from '../../labeler-counters.ts';
+} from '../../counts.ts';
+import { StoreError } from '../../errors.ts';
 import type { DayReport, Frontier, Position, StoreReader } from '../../port.ts';
 import { dayName, dayOf, dayStart, hour, type Interval, micros, minute } from '../../time.ts';
 import type { PostgresPlace } from '../base/place.ts';

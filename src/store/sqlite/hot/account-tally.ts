@@ -1,5 +1,5 @@
 import { targetKinds } from '../../../contract/vocabulary.ts';
-import { type AccountDay, type AccountTally, type DayCounts, GroupSums, maxTallyValues } from '../../account-counts.ts';
+import { type AccountDay, type AccountTally, type DayCounts, GroupSums, maxTallyValues } from '../../counts.ts';
 import { StoreError } from '../../errors.ts';
 import type { AccountFilter, StoreReader } from '../../port.ts';
 import { dayOf, dayStart, type Interval, micros } from '../../time.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { signatureVerdicts } from '../../../contract/vocabulary.ts';
-import { delayBounds } from '../../labeler-counters.ts';
+import { delayBounds } from '../../counts.ts';
 import { type DayCounters, type Events, packCounters, unpackCounters } from './day-counters.ts';
 
 const count = fc.oneof(fc.nat({ max: 300 }), fc.nat({ max: 2 ** 40 }));

@@ -1,7 +1,7 @@
 import { crc32 } from 'node:zlib';
 import { type SignatureVerdict, signatureVerdicts } from '../../../contract/vocabulary.ts';
+import { delayBounds, type LabelerCounters, maxCountedValues } from '../../counts.ts';
 import { StoreError } from '../../errors.ts';
-import { delayBounds, type LabelerCounters, maxCountedValues } from '../../labeler-counters.ts';
 
 /** Numbers of applications and removals. */
 export type Events = [applied: number, removed: number];

@@ -1,6 +1,6 @@
 import { parseInstant } from '../../../contract/timestamp.ts';
 import { type SignatureVerdict, signatureVerdicts } from '../../../contract/vocabulary.ts';
-import { delayRangeOf, maxCountedValueBytes, maxCountedValues } from '../../labeler-counters.ts';
+import { delayRangeOf, maxCountedValueBytes, maxCountedValues } from '../../counts.ts';
 import { dayStart } from '../../time.ts';
 import { type Sqlite, schemaVersion } from '../base/connection.ts';
 import type { DayForm } from '../base/files.ts';

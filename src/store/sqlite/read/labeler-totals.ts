@@ -1,5 +1,5 @@
 import { signatureVerdicts } from '../../../contract/vocabulary.ts';
-import type { LabelerCounters, LabelersCounters } from '../../labeler-counters.ts';
+import type { LabelerCounters, LabelersCounters } from '../../counts.ts';
 import { dayOf, dayStart, type Interval, micros } from '../../time.ts';
 import type { DayReader } from '../day/day-reader.ts';
 import { type DayCounters, isEmpty, LabelerSum } from '../labeler/day-counters.ts';

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { noon } from '../../harness/conformance/labels.ts';
 import { page, sealedToday, useSqliteFolder } from '../../harness/store/sqlite-folder.ts';
 import type { FileEvent } from '../../src/store/sqlite/base/files.ts';
-import { hotSubjectsSql } from '../../src/store/sqlite/hot/stored-counts.ts';
+import { hotSubjectsSql } from '../../src/store/sqlite/hot/hot-counts.ts';
 import { openSqliteReader } from '../../src/store/sqlite/read/reader.ts';
 import { day, micros } from '../../src/store/time.ts';
 

@@ -1,6 +1,7 @@
 import { StoreError } from '../../errors.ts';
 import type { Sqlite } from '../base/connection.ts';
-import { type DayFile, rowColumns } from '../schema/day-schema.ts';
+import { rowColumns } from '../base/row.ts';
+import type { DayFile } from '../schema/day-schema.ts';
 import {
   altered,
   type Cell,

@@ -6,10 +6,18 @@ import type { RefusalReason } from '../../port.ts';
 import { dayStart } from '../../time.ts';
 import { openReadonly, type Sqlite, storeError } from '../base/connection.ts';
 import type { DayForm } from '../base/files.ts';
-import { decodeOpenRow, decodeRow, type Intern, liveFlag, type NameOf, type StoredRow } from '../base/row.ts';
+import {
+  decodeOpenRow,
+  decodeRow,
+  type Intern,
+  liveFlag,
+  type NameOf,
+  rowColumns,
+  type StoredRow,
+} from '../base/row.ts';
 import { type DayReader, openSealed } from '../day/day-reader.ts';
 import { type DayCounters, type Events, packCounters } from '../labeler/day-counters.ts';
-import { metaNames, rowColumns } from '../schema/day-schema.ts';
+import { metaNames } from '../schema/day-schema.ts';
 import type { StateChanges } from '../state/state.ts';
 
 /** Content of the state file. Positions and refused rows are excluded, because the newest day contains them. */

@@ -2,11 +2,11 @@ import { targetKinds } from '../../../contract/vocabulary.ts';
 import { StoreError } from '../../errors.ts';
 import { postCollection } from '../../label.ts';
 import type { AccountFilter, AccountQuery } from '../../port.ts';
-import { type NameTable, removalFlag, type StoredRow, type SubjectKey, sameKey } from '../base/row.ts';
+import { type NameTable, removalFlag, rowColumns, type StoredRow, type SubjectKey, sameKey } from '../base/row.ts';
 import { CheckedBlocks, smallestKey } from '../blocks/blocks.ts';
 import type { Cell } from '../blocks/group-sums.ts';
 import { packedRowSql } from '../hot/hot-counts.ts';
-import { type DayFile, rowColumns, targetSql, targetSqlOf } from '../schema/day-schema.ts';
+import { type DayFile, targetSql, targetSqlOf } from '../schema/day-schema.ts';
 
 /** Range of an account's rows: `start <= id < end`, at most `limit` rows. */
 export interface RowRange {

@@ -19,6 +19,7 @@ import {
   type NameOf,
   type NameTable,
   removalFlag,
+  rowColumns,
   type StoredRow,
   type SubjectKey,
   sameKey,
@@ -36,7 +37,6 @@ import {
   metaNames,
   openDayMigrations,
   refusedRowsIn,
-  rowColumns,
   sealedDayMigrations,
 } from '../schema/day-schema.ts';
 import { mayHold, subjectsSql } from '../schema/subject-filter.ts';

@@ -22,13 +22,7 @@ interface CountedRow {
 const countedColumns = 'id, val, flags, cts, cts_text';
 
 /** Returns the counted properties of a row, given as the columns in `countedColumns`. */
-export function countedRow(
-  id: number,
-  value: number,
-  flags: number,
-  cts: number | null,
-  text: string | null,
-): CountedRow {
+function countedRow(id: number, value: number, flags: number, cts: number | null, text: string | null): CountedRow {
   return {
     value,
     isRemoval: (flags & removalFlag) !== 0,
@@ -53,11 +47,6 @@ function addRow(counters: DayCounters, row: CountedRow, isLong: boolean): void {
   const { values } = counters;
   if (!isLong && values.size < maxCountedValues && !values.has(row.value)) values.set(row.value, [0, 0]);
   changeBy(counters, row, 1);
-}
-
-/** Subtracts a row that was counted before. */
-function subtractRow(counters: DayCounters, row: CountedRow): void {
-  changeBy(counters, row, -1);
 }
 
 function changeBy({ verdicts, values, others, delays }: DayCounters, row: CountedRow, by: 1 | -1): void {
@@ -249,8 +238,14 @@ function isLongValue(value: string): boolean {
   return value.length > maxCountedValueBytes || Buffer.byteLength(value) > maxCountedValueBytes;
 }
 
-/** A removed row and its stamp. */
-type RemovedRow = CountedRow & { readonly id: number };
+/** Columns of a removed row. */
+interface RemovedRow {
+  readonly id: number;
+  readonly val: number;
+  readonly flags: number;
+  readonly cts: number | null;
+  readonly ctsText: string | null;
+}
 
 /**
  * Returns a function that subtracts removed rows of a labeler from its counters in an open day, in the caller's
@@ -265,7 +260,9 @@ export function labelerCounterSubtraction(db: Sqlite): (source: number, rows: re
     const counted = rows.filter(({ id }) => id >= (from ?? 0));
     if (counted.length === 0) return;
     counters.change(source, (kept) => {
-      for (const row of counted) subtractRow(kept, row);
+      for (const { id, val, flags, cts, ctsText } of counted) {
+        changeBy(kept, countedRow(id, val, flags, cts, ctsText), -1);
+      }
     });
   };
 }

@@ -29,11 +29,10 @@ import {
   writerLockHeld,
 } from '../base/files.ts';
 import { DayReader } from '../day/day-reader.ts';
-import { recountOpenDay } from '../hot/hot-counts.ts';
 import { recountLabelers } from '../labeler/stored-counters.ts';
 import { assertOneGeneration, assertSound, assertStateBegun, assertStateFile } from '../read/lost-tail.ts';
 import { unreadableDay, verifyDay } from '../read/verify.ts';
-import { countsSql } from '../schema/day-schema.ts';
+import { countsSql, targetSql } from '../schema/day-schema.ts';
 import { stateMigrations } from '../schema/state-schema.ts';
 import { stateChanges, stateQueries } from '../state/state.ts';
 import { recoverDays } from '../upkeep/maintenance.ts';
@@ -136,6 +135,19 @@ function recount(path: string): void {
   } finally {
     db.close();
   }
+}
+
+/**
+ * Recomputes the stored counts of an open day for the subjects that already have stored counts, in the caller's
+ * transaction. Other hot subjects may get counts when their next rows are added.
+ */
+function recountOpenDay(db: Sqlite): void {
+  db.exec(`
+    CREATE TEMP TABLE kept AS SELECT DISTINCT subject FROM busy;
+    DELETE FROM busy;
+    INSERT INTO busy SELECT subject, source, val, ${targetSql} AS target, ${countsSql} FROM observation
+      WHERE subject IN (SELECT subject FROM kept) GROUP BY subject, source, val, target;
+    DROP TABLE kept;`);
 }
 
 /**

@@ -152,9 +152,6 @@ export const checkedFrom = 5;
 
 /** Minimum number of a subject's rows on one day for which the file stores counts of the subject. */
 export const hotRows = 64;
-
-/** Columns of a row in open and sealed days, in the order of `StoredRow`. */
-export const rowColumns = 'id, subject, source, val, collection, rest, flags, ver, cts, cts_text, cid, exp, sig, extra';
 /** Tables that are copied unchanged when a day is sealed. */
 export const sharedTables = ['source', 'val', 'collection', 'counter_hour', 'refusal', 'position', 'meta'] as const;
 /** Names of the entries in the table `meta`. */

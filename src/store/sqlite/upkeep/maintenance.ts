@@ -15,8 +15,8 @@ import {
   removeDatabase,
   type StorePaths,
 } from '../base/files.ts';
+import { rowColumns } from '../base/row.ts';
 import { type DayContent, dayContent, recordLostTails, remedy } from '../read/lost-tail.ts';
-import { rowColumns } from '../schema/day-schema.ts';
 import type { StateChanges } from '../state/state.ts';
 import { hasChecksums, type ReplaceOptions, replaceDay, writeInThread } from './replace-day.ts';
 

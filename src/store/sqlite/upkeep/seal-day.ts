@@ -2,7 +2,7 @@ import { StoreError } from '../../errors.ts';
 import { dayName, minute } from '../../time.ts';
 import { openImmutable, openReadonly, openWritable, type Sqlite, setPragma, storeError } from '../base/connection.ts';
 import { type DayForm, flush } from '../base/files.ts';
-import { packStamps, removalFlag, type Stamp, type SubjectKey } from '../base/row.ts';
+import { packStamps, removalFlag, rowColumns, type Stamp, type SubjectKey } from '../base/row.ts';
 import { checkDay, keepChecksums } from '../blocks/blocks.ts';
 import { storeSealedDayCounts } from '../hot/hot-counts.ts';
 import { copyLabelerCounters, dropEmptyCounters, recountNewDay } from '../labeler/stored-counters.ts';
@@ -13,7 +13,6 @@ import {
   growingCacheBytes,
   metaNames,
   prepareGrowingDay,
-  rowColumns,
   sharedTables,
 } from '../schema/day-schema.ts';
 import { keepFilter } from '../schema/subject-filter.ts';

@@ -16,7 +16,7 @@ import {
   type StoredRow,
 } from '../base/row.ts';
 import { type DayReader, openSealed } from '../day/day-reader.ts';
-import { type DayCounters, type Events, packCounters } from '../labeler/day-counters.ts';
+import { type DayCounters, type Events, packCounters } from '../labeler/stored-counters.ts';
 import { metaNames } from '../schema/day-schema.ts';
 import type { StateChanges } from '../state/state.ts';
 

@@ -38,7 +38,7 @@ DELETE FROM position WHERE ${isEarlier};`;
  *   `subject_filter` rules out subjects without rows. `block` has checksums of the rows and of the texts in blocks
  *   (`blocks.ts`), and `group_sum` has checksums of all other data that is served (`group-sums.ts`).
  *
- * `counter_labeler` counts each labeler's rows by verdict, by value and by delay (`labeler/day-counters.ts`), from
+ * `counter_labeler` counts each labeler's rows by verdict, by value and by delay (`labeler/stored-counters.ts`), from
  * the stamp `counted_from` onwards, or all rows if `counted_from` is absent.
  *
  * `observation.id` is `observedAt`. `subject` is 15 bytes for a did:plc, and the text of any other DID. `cts` is in

@@ -3,12 +3,37 @@ import type { GapReason } from '../../../contract/vocabulary.ts';
 import { StoreError } from '../../errors.ts';
 import { changedGaps, clip, coalesce, gappedTime } from '../../gaps.ts';
 import type { RefusedRows } from '../../label.ts';
-import type { GapChange, LabelerCoverage, StoredGap, StoreWriter } from '../../port.ts';
+import type { GapChange, LabelerCoverage, StoredGap, StoreReader, StoreWriter } from '../../port.ts';
 import type { Purge } from '../../removals.ts';
 import { bounded, type DailyBytes, type DirectoryPosition, rosterLimits } from '../../roster.ts';
 import { type Interval, micros } from '../../time.ts';
 import type { Queries } from '../base/session.ts';
-import { labelerChanges, type Run } from './labelers.ts';
+import { labelerChanges, labelerReads, type Run } from './labelers.ts';
+
+/**
+ * Creates the methods of the port that read small tables. `readInterval` runs work once the server has received
+ * everything before the end of the interval.
+ */
+export function tableReads(
+  read: Run,
+  readInterval: <T>(interval: Interval, work: (queries: Queries) => Promise<T>) => Promise<T>,
+) {
+  return {
+    ...labelerReads(read),
+    gaps: ({ source, ...interval }) =>
+      readInterval(interval, async (queries) =>
+        coalesce(await rowsIn(queries, interval, source === undefined ? null : [everySource, source])),
+      ),
+    coverage: ({ labelers, ...interval }) =>
+      readInterval(interval, (queries) => coverageIn(queries, interval, labelers)),
+    purges: () => read(readPurges),
+    note: (name) =>
+      read(async (queries) => {
+        const [row] = await queries.rows<{ content: string }>('SELECT content FROM note WHERE name = $1', [name]);
+        return row?.content ?? null;
+      }),
+  } satisfies Partial<StoreReader>;
+}
 
 /** Creates the methods of the port that read the state of the instrument, for the writer and its standby. */
 export function instrumentReads(read: Run) {
@@ -48,17 +73,8 @@ interface GapRow {
 /** Source name that stands for the whole instrument in stored gaps. */
 const everySource = '';
 
-/**
- * Returns the gaps in an interval. With `source`, returns the gaps of that source and of the whole instrument;
- * otherwise the gaps of all sources.
- */
-export async function gapsIn(queries: Queries, interval: Interval, source?: string): Promise<StoredGap[]> {
-  const found = await rowsIn(queries, interval, source === undefined ? null : [everySource, source]);
-  return coalesce(found);
-}
-
 /** Returns the coverage of each labeler in an interval. */
-export async function coverageIn(
+async function coverageIn(
   queries: Queries,
   interval: Interval,
   labelers: readonly string[],
@@ -161,12 +177,6 @@ async function requestPurge(
   await queries.run('UPDATE store SET revision = revision + 1');
   await changeGaps(queries, [{ kind: 'record', gap: { source, start: floor, end: at, reason: 'maintenance' } }]);
   return true;
-}
-
-/** Returns the text of a note, or null if it does not exist. */
-export async function readNote(queries: Queries, name: string): Promise<string | null> {
-  const [row] = await queries.rows<{ content: string }>('SELECT content FROM note WHERE name = $1', [name]);
-  return row?.content ?? null;
 }
 
 /** Stores a note; deletes it if `text` is null. */

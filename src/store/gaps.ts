@@ -1,4 +1,5 @@
 import type { Micros } from '../contract/timestamp.ts';
+import type { GapReason } from '../contract/vocabulary.ts';
 import type { Frontier, GapChange, StoredGap } from './port.ts';
 import type { RosterRow } from './roster.ts';
 import { type Interval, micros, minute } from './time.ts';
@@ -32,6 +33,28 @@ export function withoutGap(gaps: readonly StoredGap[], cut: StoredGap): StoredGa
       { ...gap, start: micros(Math.max(gap.start, cut.end)) },
     ].filter(({ start, end }) => start < end);
   });
+}
+
+/** A gap as both stores keep it in a row of their table. */
+export interface GapRow {
+  readonly source: string;
+  readonly started: Micros;
+  readonly ended: Micros;
+  readonly reason: GapReason;
+}
+
+/** Source name that stands for the whole instrument in stored gaps. */
+export const everySource = '';
+
+/** Returns the gap in a row of the table. */
+export function gapOf({ source, started, ended, reason }: GapRow): StoredGap {
+  return { source: source === everySource ? null : source, start: started, end: ended, reason };
+}
+
+/** Returns the gaps that are not among other gaps of the same source. */
+export function gapsWithout(gaps: readonly StoredGap[], others: readonly StoredGap[]): StoredGap[] {
+  const keys = new Set(others.map((gap) => `${gap.start} ${gap.end} ${gap.reason}`));
+  return gaps.filter((gap) => !keys.has(`${gap.start} ${gap.end} ${gap.reason}`));
 }
 
 /** Returns the gaps sorted by start, with overlapping and touching gaps of the same source and reason merged. */

@@ -17,7 +17,7 @@ import { longLimits, type Queries, Session } from '../base/session.ts';
 import { binaryRows, type Scalar } from '../base/value.ts';
 import { labelerKinds, NamedValues } from '../count/counters.ts';
 import { copyTable, isUnfinishedCopy, migrate, partitionOf, storeVersion } from '../schema/migrate.ts';
-import { putRoster } from '../state/labelers.ts';
+import { putRoster } from '../state/state.ts';
 import { countLabelers, insertRows, SourceNumbers } from '../write/commit.ts';
 import { bounds, readDayCounts, tableRows } from './source.ts';
 

@@ -60,7 +60,7 @@ function countedValues(id: number, value: number, flags: number, cts: number | n
 }
 
 /** Returns the counted properties of a stored row. */
-function countedRow([id, , , value, , , flags, , cts, text]: StoredRow): CountedRow {
+export function countedRow([id, , , value, , , flags, , cts, text]: StoredRow): CountedRow {
   return countedValues(id, value, flags, cts, text);
 }
 

@@ -32,11 +32,10 @@ import { DayReader } from '../day/day-reader.ts';
 import { recountLabelers } from '../labeler/stored-counters.ts';
 import { assertOneGeneration, assertSound, assertStateBegun, assertStateFile } from '../read/lost-tail.ts';
 import { unreadableDay, verifyDay } from '../read/verify.ts';
-import { countsSql, targetSql } from '../schema/day-schema.ts';
+import { countsSql, hasChecksums, targetSql } from '../schema/day-schema.ts';
 import { stateMigrations } from '../schema/state-schema.ts';
 import { stateChanges, stateQueries } from '../state/state.ts';
-import { recoverDays } from '../upkeep/maintenance.ts';
-import { hasChecksums, replaceDay } from '../upkeep/replace-day.ts';
+import { recoverDays, replaceDay } from '../upkeep/maintenance.ts';
 
 /** Result of repairing a day. */
 export interface RepairReport {

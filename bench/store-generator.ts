@@ -12,10 +12,10 @@ import { migrate, openWritable, setPragma, syncFolder } from '../src/store/sqlit
 import { dayPath, storePaths } from '../src/store/sqlite/base/files.ts';
 import { encodeRow, type Intern, packStamps, rowColumns, type Stamp } from '../src/store/sqlite/base/row.ts';
 import { keepChecksums } from '../src/store/sqlite/blocks/blocks.ts';
+import { keepFilter } from '../src/store/sqlite/day/account-rows.ts';
 import { storeSealedDayCounts } from '../src/store/sqlite/hot/hot-counts.ts';
 import { recountLabelers } from '../src/store/sqlite/labeler/stored-counters.ts';
 import { metaNames, sealedDayMigrations } from '../src/store/sqlite/schema/day-schema.ts';
-import { keepFilter } from '../src/store/sqlite/schema/subject-filter.ts';
 import { stateChanges } from '../src/store/sqlite/state/state.ts';
 import { openSqliteWriter } from '../src/store/sqlite/write/writer.ts';
 import { dayFromName, dayName, dayStart, minute } from '../src/store/time.ts';

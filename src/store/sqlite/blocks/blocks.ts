@@ -136,7 +136,7 @@ export class CheckedBlocks {
 }
 
 /** A part of a sealed day that does not match its checksums. */
-export interface ChecksumProblem {
+interface ChecksumProblem {
   readonly part: BlockPart | GroupPart;
   readonly problem: string;
 }

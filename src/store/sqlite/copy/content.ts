@@ -21,7 +21,7 @@ import { metaNames } from '../schema/day-schema.ts';
 import type { StateChanges } from '../state/state.ts';
 
 /** Content of the state file. Positions and refused rows are excluded, because the newest day contains them. */
-export type StateContent = Omit<StoreContent, 'positions' | 'refusedRows'>;
+type StateContent = Omit<StoreContent, 'positions' | 'refusedRows'>;
 
 /** Writes the content of a new state file, in the caller's transaction. */
 export function writeState(db: Sqlite, state: StateChanges, content: StateContent): void {

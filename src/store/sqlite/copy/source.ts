@@ -18,7 +18,7 @@ import { DayReader } from '../day/day-reader.ts';
 import { assertStateBegun, assertStateFile } from '../read/lost-tail.ts';
 import { stateMigrations } from '../schema/state-schema.ts';
 import { stateQueries } from '../state/state.ts';
-import { dayRows, readDayCounts, type StateContent } from './content.ts';
+import { dayRows, readDayCounts } from './content.ts';
 
 const cacheBytes = 4 * 1024 * 1024;
 /**
@@ -233,10 +233,10 @@ function expired(day: number): StoreError {
 }
 
 /** Reads the content of the state file in one transaction. Omits the note that marks the store as retired. */
-function readState(db: Sqlite): StateContent {
+function readState(db: Sqlite) {
   const all = <Row>(sql: string): Row[] => db.prepare<[], Row>(sql).all();
   const raw = <Row>(sql: string): Row[] => db.prepare<[], Row>(sql).raw().all();
-  const read = db.transaction((): StateContent => {
+  const read = db.transaction(() => {
     return {
       gaps: all<GapRow>('SELECT source, started, ended, reason FROM gap').map(gapOf),
       roster: stateQueries(db).roster(),

@@ -5,10 +5,10 @@ import type { DayReport } from '../../port.ts';
 import { dayName, dayOf, minute } from '../../time.ts';
 import { storeError } from '../base/connection.ts';
 import { decodeRow, type NameOf, type StoredRow, type SubjectKey } from '../base/row.ts';
+import { filterBlocks } from '../day/account-rows.ts';
 import type { DayReader } from '../day/day-reader.ts';
 import { countedRow, type DayCounters, type Events, emptyCounters } from '../labeler/stored-counters.ts';
 import { metaNames } from '../schema/day-schema.ts';
-import { filterBlocks } from '../schema/subject-filter.ts';
 
 /** Maximum number of problems listed per day. A single damaged page can cause thousands. */
 const maxProblems = 50;

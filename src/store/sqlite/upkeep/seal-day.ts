@@ -13,10 +13,10 @@ import {
 import { flush, removeDatabase } from '../base/files.ts';
 import { packStamps, removalFlag, rowColumns, type SubjectKey } from '../base/row.ts';
 import { checkDay, keepChecksums } from '../blocks/blocks.ts';
+import { keepFilter } from '../day/account-rows.ts';
 import { storeSealedDayCounts } from '../hot/hot-counts.ts';
 import { copyLabelerCounters, dropEmptyCounters, recountNewDay } from '../labeler/stored-counters.ts';
 import { aboutSpaceSql, DayFile, hasChecksums, metaNames, sealedDayMigrations } from '../schema/day-schema.ts';
-import { keepFilter } from '../schema/subject-filter.ts';
 
 /** Task of the worker thread, which writes a sealed day. */
 export type DayTask = { readonly day: number } & (

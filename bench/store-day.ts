@@ -2,10 +2,9 @@ import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import Database from 'better-sqlite3';
-import { identityOf } from '../src/store/label.ts';
+import { identityOf, splitUri } from '../src/store/label.ts';
 import type { NewObservation, StoreWriter } from '../src/store/port.ts';
 import { openSqliteWriter } from '../src/store/sqlite/write/writer.ts';
-import { subjectOf } from '../src/store/subject.ts';
 import { dayFromName, day as dayLength, dayName, dayStart, hour, micros, second } from '../src/store/time.ts';
 import { type DayPlan, labelOf, planDay } from './store-traffic.ts';
 
@@ -136,7 +135,7 @@ export function plainTable(path: string): {
   const append = db.transaction((observations: NewObservation[], at: number) => {
     for (const { label } of observations) {
       const { src, uri, cid, val, neg, cts, exp, sig } = label;
-      const subject = subjectOf(uri);
+      const subject = splitUri(uri)?.did ?? null;
       insert.run(at, src, uri, cid ?? null, val, neg ? 1 : 0, cts, exp ?? null, sig, subject, identityOf(label));
     }
   });

@@ -10,7 +10,7 @@
  *   8 % are removals. The signatures are random bytes of the right length, because they are not checked.
  */
 
-import { encodeBase32 } from '../src/store/common/compact.ts';
+import { encodeBase32 } from '../src/store/label.ts';
 import type { NewObservation } from '../src/store/port.ts';
 import { day as dayLength, dayStart } from '../src/store/time.ts';
 

@@ -14,9 +14,9 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { startPostgres } from '../../harness/postgres/server.ts';
 import { scanAccount } from '../../harness/store/scan.ts';
+import { splitUri } from '../../src/store/label.ts';
 import { inspect, openStoreReader, openStoreWriter } from '../../src/store/open.ts';
 import type { StoreReader } from '../../src/store/port.ts';
-import { subjectOf } from '../../src/store/subject.ts';
 import { dayFromName, dayStart, type Interval, micros } from '../../src/store/time.ts';
 import { timedInTurn } from '../store-day.ts';
 import { labelOf, planDay, rowsOfDay } from '../store-traffic.ts';
@@ -74,7 +74,7 @@ async function append(urls: Readonly<Record<string, string>>): Promise<ReadonlyM
       report(`${name}: append, p99 of a batch of ${batchRows}, ms`, timings[i]?.p99 ?? 0);
     }
     for (let row = 0; row < rows; row++) {
-      const account = subjectOf(labelOf(plan, row).label.uri) ?? '';
+      const account = splitUri(labelOf(plan, row).label.uri)?.did ?? '';
       accounts.set(account, (accounts.get(account) ?? 0) + 1);
     }
   }

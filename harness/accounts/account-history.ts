@@ -1,4 +1,5 @@
-import type { ReceivedLabel, SignatureVerdict } from '../../src/store/label.ts';
+import type { SignatureVerdict } from '../../src/contract/vocabulary.ts';
+import type { ReceivedLabel } from '../../src/store/label.ts';
 import type { NewObservation, StoreWriter } from '../../src/store/port.ts';
 import { openSqliteWriter } from '../../src/store/sqlite/write/writer.ts';
 import { day, hour, micros, minute } from '../../src/store/time.ts';

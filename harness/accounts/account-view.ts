@@ -5,11 +5,10 @@ import { textsOf } from '../../src/account/texts/texts.ts';
 import type { Definition } from '../../src/account/view/definitions.ts';
 import { readParts } from '../../src/account/view/rows.ts';
 import { type AccountView, timelineOf } from '../../src/account/view/view.ts';
-import { type DayCounts, GroupSums, type LabelerGroup } from '../../src/store/account-counts.ts';
-import type { ReceivedLabel } from '../../src/store/label.ts';
+import { type DayCounts, GroupSums, type LabelerGroup } from '../../src/store/counts.ts';
+import { type ReceivedLabel, targetOf } from '../../src/store/label.ts';
 import type { Observation, StoredGap } from '../../src/store/port.ts';
 import type { Removals } from '../../src/store/removals.ts';
-import { targetOf } from '../../src/store/subject.ts';
 import { day, dayOf, hour, micros } from '../../src/store/time.ts';
 import type { Language } from '../../src/web/language/language.ts';
 

@@ -1,7 +1,12 @@
-import type { TargetKind } from '../../src/contract/vocabulary.ts';
-import type { AccountTally, EventCount, LabelerCount } from '../../src/store/account-counts.ts';
-import { type SignatureVerdict, signatureVerdicts } from '../../src/store/label.ts';
-import { delayBounds, type LabelersCounters, type ValueCount } from '../../src/store/labeler-counters.ts';
+import { type SignatureVerdict, signatureVerdicts, type TargetKind } from '../../src/contract/vocabulary.ts';
+import {
+  type AccountTally,
+  delayBounds,
+  type EventCount,
+  type LabelerCount,
+  type LabelersCounters,
+  type ValueCount,
+} from '../../src/store/counts.ts';
 import type {
   AccountFilter,
   AccountInterval,

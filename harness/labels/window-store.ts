@@ -1,8 +1,8 @@
 import type { Micros } from '../../src/contract/timestamp.ts';
 import type { WindowReader } from '../../src/labels/publish/window/window-reader.ts';
+import type { LabelersCounters } from '../../src/store/counts.ts';
 import { StoreError } from '../../src/store/errors.ts';
 import { clip } from '../../src/store/gaps.ts';
-import type { LabelersCounters } from '../../src/store/labeler-counters.ts';
 import type { Position, RefusalCount, StoredGap } from '../../src/store/port.ts';
 import type { Purge } from '../../src/store/removals.ts';
 import { day, hour, type Interval, micros, minute } from '../../src/store/time.ts';

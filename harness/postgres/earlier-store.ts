@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto';
+import { splitUri } from '../../src/store/label.ts';
 import type { Observation } from '../../src/store/port.ts';
 import { parsePostgresUrl } from '../../src/store/postgres/base/place.ts';
 import { decodeRow, type RowRecord, recordColumns } from '../../src/store/postgres/base/row.ts';
 import { longLimits, type Queries, Session } from '../../src/store/postgres/base/session.ts';
-import { splitUri } from '../../src/store/subject.ts';
 
 /** Columns that schema 3 stored as text, and those whose form has changed since. */
 const columns = ['flags', 'ver', 'subject', 'rest', 'cts', 'cid', 'body'] as const;

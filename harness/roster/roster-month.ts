@@ -18,7 +18,7 @@ import { Tracker } from '../../src/labels/state/step.ts';
 import { liveTimings } from '../../src/labels/stream/open-stream.ts';
 import { createBackoff } from '../../src/network/websocket/backoff.ts';
 import { type Log, silentLog } from '../../src/ops/log.ts';
-import { addGap, clip, withoutGap } from '../../src/store/gaps.ts';
+import { changedGaps, clip, withoutGap } from '../../src/store/gaps.ts';
 import type { GapChange, StoredGap } from '../../src/store/port.ts';
 import { day, hour, micros } from '../../src/store/time.ts';
 import { drawLives, fraction, type Life } from './labeler-life.ts';
@@ -200,7 +200,7 @@ class SimulatedLabeler {
 
   /** Records or withdraws a gap, as the instrument does. */
   record(change: GapChange | null): void {
-    if (change?.kind === 'record') this.gaps = addGap(this.gaps, change.gap);
+    if (change?.kind === 'record') this.gaps = changedGaps(this.gaps, { kind: 'record', gap: change.gap });
     if (change?.kind === 'withdraw') this.gaps = withoutGap(this.gaps, change.gap);
   }
 

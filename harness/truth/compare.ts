@@ -9,8 +9,8 @@ import {
   refusals as refusalWords,
   verdict,
 } from '../../sim/labelers/truth.ts';
+import type { SignatureVerdict } from '../../src/contract/vocabulary.ts';
 import { sourceStates } from '../../src/labels/state/reading-state.ts';
-import type { SignatureVerdict } from '../../src/store/label.ts';
 import type { Observation, StoredGap, StoreReader } from '../../src/store/port.ts';
 import { type Interval, micros, second } from '../../src/store/time.ts';
 import type { LabelStation } from '../labels/label-station.ts';

@@ -23,7 +23,7 @@ import { burst } from '../../src/labels/repeats/repeats.ts';
 import { shortDelay } from '../../src/labels/state/filled-in.ts';
 import { stateTimes } from '../../src/labels/state/reading-state.ts';
 import { minAttempts } from '../../src/labels/state/step.ts';
-import { coverageTolerance } from '../../src/store/coverage-rule.ts';
+import { coverageTolerance } from '../../src/store/gaps.ts';
 import { type RefusalReason, refusalReasons } from '../../src/store/port.ts';
 import { day, hour, minute, second } from '../../src/store/time.ts';
 import { explained, several, table } from './markdown.ts';

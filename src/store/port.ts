@@ -25,10 +25,9 @@
  * Errors: every method rejects with a `StoreError` (errors.ts) and nothing else, unless documented otherwise.
  */
 import type { Micros } from '../contract/timestamp.ts';
-import type { GapReason, TargetKind } from '../contract/vocabulary.ts';
-import type { AccountTally, LabelerCount } from './account-counts.ts';
-import type { ReceivedLabel, RefusedRows, RefusedRowsChange, SignatureVerdict } from './label.ts';
-import type { LabelerCounterReader } from './labeler-counters.ts';
+import type { GapReason, SignatureVerdict, TargetKind } from '../contract/vocabulary.ts';
+import type { AccountTally, LabelerCount, LabelersCounters } from './counts.ts';
+import type { ReceivedLabel, RefusedRows, RefusedRowsChange } from './label.ts';
 import type { PurgeWriter, RemovalReader } from './removals.ts';
 import type { DailyBytes, DefinitionShares, Definitions, DirectoryPosition, LabelerKey, RosterRow } from './roster.ts';
 import type { Interval } from './time.ts';
@@ -59,8 +58,6 @@ export const maxPositionLength = 4_096;
  * Minimum time during which duplicates are detected, in microseconds: 48 h of lateness and 300 s of clock difference.
  */
 export const duplicateHorizon = (48 * 60 + 5) * 60_000_000;
-/** Maximum time by which the next stamp of `append` may be ahead of the caller's clock, in microseconds: 5 s. */
-export const maxStampAhead = 5_000_000;
 
 /** A label that admission accepted, with the verdict on its signature. */
 export interface NewObservation {
@@ -86,9 +83,7 @@ export interface PositionChange {
 }
 
 /** A stored position, and the time at which it was last changed or confirmed. */
-export interface Position {
-  readonly source: string;
-  readonly endpoint: string;
+export interface Position extends PositionChange {
   readonly value: string;
   readonly acceptedAt: Micros;
 }
@@ -236,7 +231,7 @@ export interface DayReport {
  * Read access to a store. A call returns the rows of every `append` that resolved before the call, and never blocks the
  * writer. A standby of a database throws `behind` if it has not yet received everything before the end of the interval.
  */
-export interface StoreReader extends LabelerCounterReader, RemovalReader {
+export interface StoreReader extends RemovalReader {
   epoch(): Promise<Epoch>;
   /** Returns the bounds of the time that can be queried now. */
   frontier(): Promise<Frontier>;
@@ -275,6 +270,12 @@ export interface StoreReader extends LabelerCounterReader, RemovalReader {
   ): Promise<BucketCount[]>;
   /** Returns the number of distinct labelers with at least one observation in the interval. */
   labelersActive(interval: Interval): Promise<number>;
+  /**
+   * Returns the counts of each labeler by verdict, by value and by delay. Every UTC day that overlaps the interval is
+   * counted as a whole. Throws `out_of_window` like `readAccount`. The embedded store sums days in short steps, each in
+   * a separate turn of the event loop, so that the result may include rows that were appended after the call.
+   */
+  labelerCounters(interval: Interval): Promise<LabelersCounters>;
   /**
    * Returns the number of refused labels by source and reason. Counts are stored per hour, so every hour that
    * overlaps the interval is counted as a whole.

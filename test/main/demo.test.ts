@@ -18,8 +18,8 @@ import { alive, partsOf } from '../../harness/pages/html.ts';
 import { root } from '../../harness/process/imports.ts';
 import { type Server, startServer } from '../../harness/process/program.ts';
 import { startProgramInTest } from '../../harness/process/program-in-test.ts';
+import { targetOf } from '../../src/store/label.ts';
 import { openStoreReader } from '../../src/store/open.ts';
-import { targetOf } from '../../src/store/subject.ts';
 
 /** Tests the demo as a visitor starts it, without any existing data. */
 

@@ -11,7 +11,7 @@ import type { Batch } from '../../src/store/port.ts';
 import { storePaths } from '../../src/store/sqlite/base/files.ts';
 import { type SubjectKey, subjectDid, subjectKey } from '../../src/store/sqlite/base/row.ts';
 import { DayReader } from '../../src/store/sqlite/day/day-reader.ts';
-import { accountGroups } from '../../src/store/sqlite/hot/account-tally.ts';
+import { accountGroups } from '../../src/store/sqlite/read/account-tally.ts';
 import { openSqliteReader } from '../../src/store/sqlite/read/reader.ts';
 import { hotRows } from '../../src/store/sqlite/schema/day-schema.ts';
 import { openSqliteWriter } from '../../src/store/sqlite/write/writer.ts';

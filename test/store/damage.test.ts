@@ -7,7 +7,7 @@ import { problems } from '../../harness/conformance/suite.ts';
 import { alice, batch, many, page, sealedToday, today, useSqliteFolder } from '../../harness/store/sqlite-folder.ts';
 import type { Micros } from '../../src/contract/timestamp.ts';
 import { subjectKey } from '../../src/store/sqlite/base/row.ts';
-import { groupsSeed, packGroups } from '../../src/store/sqlite/hot/stored-counts.ts';
+import { groupsSeed, packGroups } from '../../src/store/sqlite/hot/hot-counts.ts';
 import { openSqliteReader } from '../../src/store/sqlite/read/reader.ts';
 import { openSqliteWriter } from '../../src/store/sqlite/write/writer.ts';
 import { day, micros } from '../../src/store/time.ts';

@@ -5,13 +5,8 @@ import { labelers, labelNumber, noon } from '../../harness/conformance/labels.ts
 import { problems } from '../../harness/conformance/suite.ts';
 import { writeEarlierStore } from '../../harness/store/earlier-store.ts';
 import { sealedToday, today, useSqliteFolder } from '../../harness/store/sqlite-folder.ts';
+import { delayBounds, delayQuantile, maxCountedValueBytes, maxCountedValues } from '../../src/store/counts.ts';
 import type { ReceivedLabel } from '../../src/store/label.ts';
-import {
-  delayBounds,
-  delayQuantile,
-  maxCountedValueBytes,
-  maxCountedValues,
-} from '../../src/store/labeler-counters.ts';
 import type { NewObservation, StoreWriter } from '../../src/store/port.ts';
 import { StoredLabelerCounters } from '../../src/store/sqlite/labeler/stored-counters.ts';
 import { openSqliteReader } from '../../src/store/sqlite/read/reader.ts';

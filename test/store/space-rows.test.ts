@@ -17,12 +17,12 @@ import {
   writeSpaceStore,
 } from '../../harness/store/space-rows.ts';
 import { StoreError } from '../../src/store/errors.ts';
+import { isSpaceUri } from '../../src/store/label.ts';
 import type { StoreReader, StoreWriter } from '../../src/store/port.ts';
 import type { Faults } from '../../src/store/sqlite/base/connection.ts';
 import type { FileEvent, OnFile } from '../../src/store/sqlite/base/files.ts';
 import { openSqliteReader } from '../../src/store/sqlite/read/reader.ts';
 import { openSqliteWriter } from '../../src/store/sqlite/write/writer.ts';
-import { isSpaceUri } from '../../src/store/subject.ts';
 import { day, dayStart, micros } from '../../src/store/time.ts';
 
 const days = spaceRows.length;

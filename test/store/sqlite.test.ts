@@ -10,9 +10,9 @@ import { alice, batch, many, sealedToday, today, useSqliteFolder } from '../../h
 import { StoreError } from '../../src/store/errors.ts';
 import type { StoreReader } from '../../src/store/port.ts';
 import type { SubjectKey } from '../../src/store/sqlite/base/row.ts';
-import { hotSubjectsSql } from '../../src/store/sqlite/hot/stored-counts.ts';
+import { filterBlocks, subjectsSql } from '../../src/store/sqlite/day/account-rows.ts';
+import { hotSubjectsSql } from '../../src/store/sqlite/hot/hot-counts.ts';
 import { openSqliteReader } from '../../src/store/sqlite/read/reader.ts';
-import { filterBlocks, subjectsSql } from '../../src/store/sqlite/schema/subject-filter.ts';
 import { day, hour, micros } from '../../src/store/time.ts';
 
 const place = useSqliteFolder();

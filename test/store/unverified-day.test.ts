@@ -4,7 +4,7 @@ import { noon } from '../../harness/conformance/labels.ts';
 import { startScript } from '../../harness/process/script.ts';
 import { page, sealedToday, useSqliteFolder } from '../../harness/store/sqlite-folder.ts';
 import type { FileEvent } from '../../src/store/sqlite/base/files.ts';
-import { hotSubjectsSql } from '../../src/store/sqlite/hot/stored-counts.ts';
+import { hotSubjectsSql } from '../../src/store/sqlite/hot/hot-counts.ts';
 import { openSqliteReader } from '../../src/store/sqlite/read/reader.ts';
 import { day, micros } from '../../src/store/time.ts';
 

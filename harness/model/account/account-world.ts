@@ -1,4 +1,5 @@
-import type { ReceivedLabel, SignatureVerdict } from '../../../src/store/label.ts';
+import type { SignatureVerdict } from '../../../src/contract/vocabulary.ts';
+import type { ReceivedLabel } from '../../../src/store/label.ts';
 import type { NewObservation } from '../../../src/store/port.ts';
 import { openSqliteWriter, type SqliteWriter } from '../../../src/store/sqlite/write/writer.ts';
 import { micros } from '../../../src/store/time.ts';

@@ -10,7 +10,7 @@ import type { Gap } from '../../contract/labels.ts';
 import { maxGaps } from '../../contract/limits.ts';
 import { formatMicros, formatTimestamp, type Micros, microsFromMillis } from '../../contract/timestamp.ts';
 import type { CoverageStatus } from '../../contract/vocabulary.ts';
-import { departureGap, unobservedEnd, unobservedGaps } from '../../store/coverage-rule.ts';
+import { departureGap, unobservedEnd, unobservedGaps } from '../../store/gaps.ts';
 import { storeOrigin } from '../../store/origin.ts';
 import type { Epoch, Frontier, StoredGap } from '../../store/port.ts';
 import { removedRowsSentence } from '../../store/removals.ts';

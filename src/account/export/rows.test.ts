@@ -3,8 +3,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { AccountRow, ExportManifest } from '../../contract/account.ts';
 import { canonicalJson } from '../../contract/encodings.ts';
+import { targetOf } from '../../store/label.ts';
 import type { Observation } from '../../store/port.ts';
-import { targetOf } from '../../store/subject.ts';
 import { micros } from '../../store/time.ts';
 import { firstDigest, RowChain, rowOf, rowText } from './rows.ts';
 

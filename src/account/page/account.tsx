@@ -1,4 +1,4 @@
-import type { AccountTally } from '../../store/account-counts.ts';
+import type { AccountTally } from '../../store/counts.ts';
 import type { Interval } from '../../store/time.ts';
 import { markOf, type Snapshot } from '../cursor/cursor.ts';
 import { wantedInterval } from '../query/query.ts';

@@ -1,7 +1,7 @@
 import { maxValueBytes } from '../../contract/account.ts';
 import { isDid } from '../../contract/identifiers.ts';
 import { formatMicros, type Micros } from '../../contract/timestamp.ts';
-import type { EventCount, EventSpan } from '../../store/account-counts.ts';
+import type { EventCount, EventSpan } from '../../store/counts.ts';
 import type { Observation } from '../../store/port.ts';
 import { micros } from '../../store/time.ts';
 import { Bar } from '../../web/bar.tsx';

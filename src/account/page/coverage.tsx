@@ -1,5 +1,4 @@
-import { isSilent, isUnobserved } from '../../store/coverage-rule.ts';
-import { gappedTime } from '../../store/gaps.ts';
+import { gappedTime, isSilent, isUnobserved } from '../../store/gaps.ts';
 import type { StoredGap } from '../../store/port.ts';
 import type { Removals } from '../../store/removals.ts';
 import type { Texts } from '../texts/en.ts';

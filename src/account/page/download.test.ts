@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { AccountDay } from '../../store/account-counts.ts';
+import type { AccountDay } from '../../store/counts.ts';
 import { day, micros } from '../../store/time.ts';
 import { downloadParts } from './account.tsx';
 

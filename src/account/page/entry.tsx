@@ -1,7 +1,7 @@
 import { maxValueBytes } from '../../contract/account.ts';
 import { formatMicros } from '../../contract/timestamp.ts';
 import { labelActions, targetKinds } from '../../contract/vocabulary.ts';
-import type { AccountTally } from '../../store/account-counts.ts';
+import type { AccountTally } from '../../store/counts.ts';
 import { Foreign, isPlain, visible } from '../../web/foreign.tsx';
 import { type Language, languageParameter } from '../../web/language/language.ts';
 import { type SampleAccount, SampleAccounts } from '../../web/sample-accounts.tsx';

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import type { GapReason, LabelAction, LabelerState, SignatureVerdict, TargetKind } from '../../contract/vocabulary.ts';
-import type { EventCount } from '../../store/account-counts.ts';
+import type { EventCount } from '../../store/counts.ts';
 import { type Formats, formatsOf, type PluralForms } from '../../web/language/formats.ts';
 import type { Language } from '../../web/language/language.ts';
 import { entryEn } from './en-entry.ts';

@@ -2,7 +2,7 @@ import { maxGapsPerLabeler } from '../../contract/account.ts';
 import type { Micros } from '../../contract/timestamp.ts';
 import { admitHttpUrl } from '../../network/guard/address-policy.ts';
 import { isResolvableHandle } from '../../network/identity/did-document.ts';
-import { departureGap } from '../../store/coverage-rule.ts';
+import { departureGap } from '../../store/gaps.ts';
 import type { StoredGap } from '../../store/port.ts';
 import { type Removals, readRemovals } from '../../store/removals.ts';
 import type { LabelerHandle } from '../../store/roster.ts';

@@ -1,8 +1,8 @@
 import type { Micros } from '../../contract/timestamp.ts';
 import { type TargetKind, targetKinds } from '../../contract/vocabulary.ts';
-import type { AccountDay, AccountTally } from '../../store/account-counts.ts';
+import type { AccountDay, AccountTally } from '../../store/counts.ts';
+import { targetOf } from '../../store/label.ts';
 import type { AccountQuery, Observation } from '../../store/port.ts';
-import { targetOf } from '../../store/subject.ts';
 import { type Interval, micros } from '../../store/time.ts';
 import type { RowStore } from '../query/account-store.ts';
 import { type AccountFilters, storeFilter } from '../query/query.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { AccountDay } from '../../store/account-counts.ts';
+import type { AccountDay } from '../../store/counts.ts';
 import { day, dayStart, hour, type Interval, micros } from '../../store/time.ts';
 import { overlap, union } from '../query/intervals.ts';
 import { timelineOf } from './view.ts';

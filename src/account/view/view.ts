@@ -1,6 +1,6 @@
 import type { Micros } from '../../contract/timestamp.ts';
-import type { AccountDay, AccountTally, DayCounts, EventCount, LabelerCount } from '../../store/account-counts.ts';
-import { unobservedEnd } from '../../store/coverage-rule.ts';
+import type { AccountDay, AccountTally, DayCounts, EventCount, LabelerCount } from '../../store/counts.ts';
+import { unobservedEnd } from '../../store/gaps.ts';
 import type { Frontier, LabelerCoverage, StoredGap } from '../../store/port.ts';
 import { day, dayOf, dayStart, type Interval, micros } from '../../store/time.ts';
 import type { Language } from '../../web/language/language.ts';

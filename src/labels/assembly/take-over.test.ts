@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { silentLog } from '../../ops/log.ts';
 import { StoreError } from '../../store/errors.ts';
-import { addGap, withoutGap } from '../../store/gaps.ts';
+import { changedGaps, withoutGap } from '../../store/gaps.ts';
 import type { Batch, StoredGap, StoreWriter } from '../../store/port.ts';
 import { micros } from '../../store/time.ts';
 import { jointChanges, patientStore } from './take-over.ts';
@@ -52,7 +52,7 @@ function gap(start: number, end: number, reason: Reason = 'source_unavailable'):
 function applied(reading: Parameters<typeof jointChanges>[0]): StoredGap[] {
   const { records, withdrawals } = jointChanges(reading);
   let gaps: StoredGap[] = [...reading.stored];
-  for (const { gap: one } of records) gaps = addGap(gaps, one);
+  for (const { gap: one } of records) gaps = changedGaps(gaps, { kind: 'record', gap: one });
   for (const { gap: one } of withdrawals) gaps = withoutGap(gaps, one);
   return gaps;
 }

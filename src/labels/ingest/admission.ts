@@ -1,9 +1,8 @@
 import { isDid } from '../../contract/identifiers.ts';
 import type { Micros } from '../../contract/timestamp.ts';
 import { isObject } from '../../input/json-budget.ts';
-import { labelBytes, type ReceivedLabel } from '../../store/label.ts';
+import { isSpaceUri, labelBytes, type ReceivedLabel } from '../../store/label.ts';
 import type { RefusalReason } from '../../store/port.ts';
-import { isSpaceUri } from '../../store/subject.ts';
 import { hour, second } from '../../store/time.ts';
 import { parseAuthored, readLabel } from '../label/label-fields.ts';
 

@@ -1,9 +1,10 @@
 import type { Micros } from '../../contract/timestamp.ts';
+import type { SignatureVerdict } from '../../contract/vocabulary.ts';
 import { createDecodedBytes, type DecodedBytes } from '../../input/decoded-bytes.ts';
 import { createSlots, type Slots } from '../../network/guard/slots.ts';
 import type { HttpClient } from '../../network/http/http.ts';
 import type { Log } from '../../ops/log.ts';
-import { labelBytes, type SignatureVerdict } from '../../store/label.ts';
+import { labelBytes } from '../../store/label.ts';
 import {
   type Batch,
   type GapChange,

@@ -2,7 +2,7 @@ import type { Coverage, CoverageSources } from '../../contract/labels.ts';
 import { maxGaps } from '../../contract/limits.ts';
 import { formatTimestamp, type Micros } from '../../contract/timestamp.ts';
 import { type CoverageStatus, type GapReason, gapReasons } from '../../contract/vocabulary.ts';
-import { isSilent, silentGaps } from '../../store/coverage-rule.ts';
+import { isSilent, silentGaps } from '../../store/gaps.ts';
 import type { RefusalCount, StoredGap } from '../../store/port.ts';
 import { day, type Interval, micros, minute } from '../../store/time.ts';
 import type { SourceState } from '../state/reading-state.ts';

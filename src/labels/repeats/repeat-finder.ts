@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Micros } from '../../contract/timestamp.ts';
 import { threadCpuMs } from '../../ops/process.ts';
 import { StoreError } from '../../store/errors.ts';
-import { identityOf, type ReceivedLabel } from '../../store/label.ts';
+import { identityOf, type ReceivedLabel, splitUri } from '../../store/label.ts';
 import {
   duplicateHorizon,
   type Frontier,
@@ -11,7 +11,6 @@ import {
   type StoreReader,
 } from '../../store/port.ts';
 import type { LabelerKey } from '../../store/roster.ts';
-import { splitUri } from '../../store/subject.ts';
 import { day, hour, micros } from '../../store/time.ts';
 
 /** Time after an observed key change during which the finder looks for repeats, in microseconds. */

@@ -1,7 +1,7 @@
 import type { Micros } from '../../contract/timestamp.ts';
 import { registrableDomain } from '../../network/guard/host-rates.ts';
 import type { Log } from '../../ops/log.ts';
-import { departureGap } from '../../store/coverage-rule.ts';
+import { departureGap } from '../../store/gaps.ts';
 import type { StoredGap } from '../../store/port.ts';
 import type { RosterRow } from '../../store/roster.ts';
 import { day, type Interval, micros } from '../../store/time.ts';

@@ -1,5 +1,5 @@
 import type { Micros } from '../../contract/timestamp.ts';
-import type { LabelerCount } from '../../store/account-counts.ts';
+import type { LabelerCount } from '../../store/counts.ts';
 import { labelBytes } from '../../store/label.ts';
 import type { NewObservation } from '../../store/port.ts';
 import type { DailyBytes } from '../../store/roster.ts';

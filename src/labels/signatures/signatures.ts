@@ -1,8 +1,8 @@
 import type { Micros } from '../../contract/timestamp.ts';
+import type { SignatureVerdict } from '../../contract/vocabulary.ts';
 import { isObject } from '../../input/json-budget.ts';
 import type { EarlierLabelKey, LabelKey } from '../../network/identity/did-document.ts';
 import type { IdentityResolver } from '../../network/identity/identity.ts';
-import type { SignatureVerdict } from '../../store/label.ts';
 import type { StoreWriter } from '../../store/port.ts';
 import type { LabelerKey } from '../../store/roster.ts';
 import { micros } from '../../store/time.ts';

@@ -13,8 +13,8 @@ import {
   maxBatchBytes,
   maxBatchRows,
   maxPositionLength,
-  maxStampAhead,
   type NewObservation,
+  type RefusalCount,
   type RefusalReason,
 } from '../port.ts';
 import { dayOf, dayStart, micros } from '../time.ts';
@@ -22,15 +22,11 @@ import type { IdentitySet } from './identity-set.ts';
 
 /** Rules for accepting a batch, shared by every implementation of the store port. */
 
-/** Number of a source's labels that were refused for one reason. */
-interface RefusalSum {
-  readonly source: string;
-  readonly reason: RefusalReason;
-  readonly count: number;
-}
+/** Maximum time by which the next stamp of `append` may be ahead of the caller's clock, in microseconds: 5 s. */
+export const maxStampAhead = 5_000_000;
 
 /** Refused labels, summed by source and reason. */
-export type Refusals = ReadonlyMap<string, RefusalSum>;
+export type Refusals = ReadonlyMap<string, RefusalCount>;
 
 /** An observation that is not stored yet, with its label identity. */
 interface FreshObservation {
@@ -130,7 +126,7 @@ function refusedRowsBytes({ source, bucket, rows }: RefusedRowsChange): number {
 
 /** Sums the refused labels of a batch by source and reason, including duplicates. */
 export function refusalsOf(batch: Batch, duplicates: readonly number[]): Refusals {
-  const sums = new Map<string, RefusalSum>();
+  const sums = new Map<string, RefusalCount>();
   const add = (source: string, reason: RefusalReason, count: number): void => {
     const key = `${source} ${reason}`;
     sums.set(key, { source, reason, count: (sums.get(key)?.count ?? 0) + count });

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
+import { signatureVerdicts } from '../../contract/vocabulary.ts';
 import { StoreError } from '../errors.ts';
-import { signatureVerdicts } from '../label.ts';
 import { dayName } from '../time.ts';
 import type { CopiedRow, CopySource, CopyTarget, DayCounts, DayProgress, SourceDay, SourceLook } from './parts.ts';
 

@@ -3,8 +3,7 @@ import { labelNumber, noon, observationOf } from '../../../harness/conformance/l
 import { hasPostgres, type PostgresServer, startPostgres } from '../../../harness/postgres/server.ts';
 import { parsePostgresUrl } from '../../../src/store/postgres/base/place.ts';
 import { type Queries, Session } from '../../../src/store/postgres/base/session.ts';
-import { tallyAccount } from '../../../src/store/postgres/read/account-tally.ts';
-import { readAccount } from '../../../src/store/postgres/read/queries.ts';
+import { readerOver } from '../../../src/store/postgres/read/reader.ts';
 import { openPostgresWriter } from '../../../src/store/postgres/write/writer.ts';
 import { day, dayOf, micros } from '../../../src/store/time.ts';
 
@@ -17,6 +16,7 @@ interface Explained {
   readonly Plan: { readonly 'Shared Hit Blocks': number; readonly 'Shared Read Blocks': number };
 }
 
+const done = () => Promise.resolve();
 const unexplained: Explained = { Plan: { 'Shared Hit Blocks': Number.NaN, 'Shared Read Blocks': 0 } };
 
 describe.skipIf(!hasPostgres())('a server with many rows', () => {
@@ -70,12 +70,12 @@ describe.skipIf(!hasPostgres())('a server with many rows', () => {
   it('reads only the rows of the page of an account with many rows', async () => {
     const page = { ...asked, order: 'newest', after: null, limit: 100 } as const;
     // All rows of the account occupy more than 400 blocks.
-    expect(await mostBlocks((own) => readAccount(own, page))).toBeLessThan(150);
+    expect(await mostBlocks((own) => readerOver(own, done).readAccount(page))).toBeLessThan(150);
   });
 
   it('reads only the groups of the account whose rows it counts', async () => {
     const query = { ...asked, account: 'did:web:none.example', budget: 1_000 };
     // The index of all groups occupies more than 2,000 blocks.
-    expect(await mostBlocks((own) => tallyAccount(own, query))).toBeLessThan(150);
+    expect(await mostBlocks((own) => readerOver(own, done).tallyAccount(query))).toBeLessThan(150);
   });
 });

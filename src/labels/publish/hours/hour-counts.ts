@@ -3,7 +3,7 @@ import { maxHours } from '../../../artifact/hours/hours.ts';
 import type { LabelsHour, LabelsHours } from '../../../artifact/hours/labels-hours.ts';
 import type { RecentOverview } from '../../../artifact/recognise.ts';
 import { parseTimestamp } from '../../../contract/timestamp.ts';
-import type { LabelerCount } from '../../../store/account-counts.ts';
+import type { LabelerCount } from '../../../store/counts.ts';
 import { StoreError } from '../../../store/errors.ts';
 import type { Frontier, StoreReader } from '../../../store/port.ts';
 import { hour, type Interval, micros, minute } from '../../../store/time.ts';

@@ -2,7 +2,7 @@ import { type LabelerLine, maxLabelerGaps, maxLabelerLineBytes } from '../../../
 import { findIdentity } from '../../../contract/privacy/find-identity.ts';
 import { formatTimestamp, type Micros } from '../../../contract/timestamp.ts';
 import { fewerThanFive } from '../../../contract/vocabulary.ts';
-import { delayBounds, delayQuantile, type LabelerCounters } from '../../../store/labeler-counters.ts';
+import { delayBounds, delayQuantile, type LabelerCounters } from '../../../store/counts.ts';
 import { labelerHandle } from '../../../store/roster.ts';
 import type { DayCount, DayCounts } from '../window/day-counts.ts';
 import type { DeclaredValue, LabelerDefinitions } from './definition-cache.ts';

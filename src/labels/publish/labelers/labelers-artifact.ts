@@ -6,7 +6,7 @@ import {
   maxListedLabelers,
 } from '../../../artifact/labelers.ts';
 import { formatTimestamp, type Micros } from '../../../contract/timestamp.ts';
-import type { LabelerCounters } from '../../../store/labeler-counters.ts';
+import type { LabelerCounters } from '../../../store/counts.ts';
 import type { RefusalCount, RefusalReason, StoredGap } from '../../../store/port.ts';
 import { day, dayName, micros, minute } from '../../../store/time.ts';
 import type { Counted } from '../../repeats/repeats.ts';

@@ -1,7 +1,7 @@
 import { maxLabelerGaps } from '../../../artifact/labelers.ts';
 import type { Micros } from '../../../contract/timestamp.ts';
 import type { GapReason, LabelerProblem, LabelerState, ReadingTransport } from '../../../contract/vocabulary.ts';
-import { coverageTolerance } from '../../../store/coverage-rule.ts';
+import { coverageTolerance } from '../../../store/gaps.ts';
 import type { StoredGap } from '../../../store/port.ts';
 import { type Interval, micros } from '../../../store/time.ts';
 import { departureOf, isEnrolled, type KnownLabeler } from '../../roster/known-labeler.ts';

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Micros } from '../../../contract/timestamp.ts';
-import type { LabelerCount } from '../../../store/account-counts.ts';
+import type { LabelerCount } from '../../../store/counts.ts';
 import type { StoreReader } from '../../../store/port.ts';
 import { dayOf, dayStart, hour, type Interval, micros, minute } from '../../../store/time.ts';
 import { type BurstsByLabeler, burstsIn } from '../../repeats/repeats.ts';

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Micros } from '../../../contract/timestamp.ts';
+import type { LabelersCounters } from '../../../store/counts.ts';
 import { StoreError } from '../../../store/errors.ts';
-import type { LabelersCounters } from '../../../store/labeler-counters.ts';
 import type { BucketCount, Epoch, Frontier, RefusalCount, StoredGap, StoreReader } from '../../../store/port.ts';
 import type { Purge, SpaceRemoval } from '../../../store/removals.ts';
 import { day, hour, type Interval, micros, minute } from '../../../store/time.ts';

@@ -1,10 +1,17 @@
 import { hash } from 'node:crypto';
-import type { TargetKind } from '../../../contract/vocabulary.ts';
-import { cidBytes, exactMillis, packCid, unpackCid } from '../../common/compact.ts';
+import type { SignatureVerdict, TargetKind } from '../../../contract/vocabulary.ts';
 import { StoreError } from '../../errors.ts';
-import { identityText, type ReceivedLabel, type SignatureVerdict } from '../../label.ts';
+import {
+  cidBytes,
+  exactMillis,
+  identityText,
+  packCid,
+  postCollection,
+  type ReceivedLabel,
+  splitUri,
+  unpackCid,
+} from '../../label.ts';
 import type { NewObservation, Observation } from '../../port.ts';
-import { postCollection, splitUri } from '../../subject.ts';
 import { micros } from '../../time.ts';
 
 /** Target kinds; the table stores the index. */

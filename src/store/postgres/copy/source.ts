@@ -1,6 +1,5 @@
 import { hostname } from 'node:os';
 import type { Micros } from '../../../contract/timestamp.ts';
-import type { GapReason } from '../../../contract/vocabulary.ts';
 import type {
   CopiedPurge,
   CopiedRow,
@@ -14,6 +13,7 @@ import type {
   TimeCount,
 } from '../../copy/parts.ts';
 import { movedNote, StoreError } from '../../errors.ts';
+import { type GapRow, gapOf } from '../../gaps.ts';
 import type { RefusedRows } from '../../label.ts';
 import type { Position, RefusalReason } from '../../port.ts';
 import type { Definitions, DirectoryPosition, LabelerKey } from '../../roster.ts';
@@ -24,7 +24,7 @@ import { decodeRow, isLive, type RowRecord, recordColumns } from '../base/row.ts
 import { longLimits, type Queries, Session } from '../base/session.ts';
 import { labelerKinds } from '../count/counters.ts';
 import { assertReadable, partitionOf } from '../schema/migrate.ts';
-import { readRoster } from '../state/labelers.ts';
+import { readRoster } from '../state/state.ts';
 
 /** Number of connections: one each for reading rows, for other reads, and for the renewal of the lease. */
 const connections = 3;
@@ -179,9 +179,7 @@ function copiedRow(row: RowRecord): CopiedRow {
  * retired.
  */
 async function readContent(queries: Queries): Promise<StoreContent> {
-  const gaps = await queries.rows<{ source: string; started: Micros; ended: Micros; reason: GapReason }>(
-    'SELECT source, started, ended, reason FROM gap',
-  );
+  const gaps = await queries.rows<GapRow>('SELECT source, started, ended, reason FROM gap');
   const notes = await queries.rows<{ name: string; content: string }>(
     `SELECT name, content FROM note WHERE name <> '${movedNote}'`,
   );
@@ -193,9 +191,7 @@ async function readContent(queries: Queries): Promise<StoreContent> {
       'SELECT source, endpoint, value, accepted_at AS "acceptedAt" FROM position',
     ),
     refusedRows: await queries.rows<RefusedRows>('SELECT source, bucket, rows FROM refused_rows'),
-    gaps: gaps.map(({ source, started, ended, reason }) => ({
-      ...{ source: source === '' ? null : source, start: started, end: ended, reason },
-    })),
+    gaps: gaps.map(gapOf),
     roster: await readRoster(queries),
     keys: await queries.rows<LabelerKey>(
       'SELECT did, label_key AS key, first_seen AS "firstSeen", last_seen AS "lastSeen" FROM label_key',

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { signatureVerdicts } from '../../../contract/vocabulary.ts';
 import type {
   CopiedRow,
   CopyTarget,
@@ -9,7 +10,6 @@ import type {
   StoreContent,
 } from '../../copy/parts.ts';
 import { StoreError } from '../../errors.ts';
-import { signatureVerdicts } from '../../label.ts';
 import { dayStart, hour, minute } from '../../time.ts';
 import type { PostgresPlace } from '../base/place.ts';
 import { encodeRow } from '../base/row.ts';
@@ -17,7 +17,7 @@ import { longLimits, type Queries, Session } from '../base/session.ts';
 import { binaryRows, type Scalar } from '../base/value.ts';
 import { labelerKinds, NamedValues } from '../count/counters.ts';
 import { copyTable, isUnfinishedCopy, migrate, partitionOf, storeVersion } from '../schema/migrate.ts';
-import { putRoster } from '../state/labelers.ts';
+import { putRoster } from '../state/state.ts';
 import { countLabelers, insertRows, SourceNumbers } from '../write/commit.ts';
 import { bounds, readDayCounts, tableRows } from './source.ts';
 

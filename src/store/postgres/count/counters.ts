@@ -1,6 +1,6 @@
 import { crc32 } from 'node:zlib';
 import { parseInstant } from '../../../contract/timestamp.ts';
-import { delayRangeOf, maxCountedValueBytes, maxCountedValues } from '../../labeler-counters.ts';
+import { delayRangeOf, maxCountedValueBytes, maxCountedValues } from '../../counts.ts';
 import { isLive, removalFlag } from '../base/row.ts';
 import type { Queries } from '../base/session.ts';
 import { partitionOf } from '../schema/migrate.ts';

@@ -5,14 +5,22 @@ import {
   type EventCount,
   GroupSums,
   maxTallyValues,
-} from '../../account-counts.ts';
+} from '../../counts.ts';
 import { StoreError } from '../../errors.ts';
 import type { AccountFilter, StoreReader } from '../../port.ts';
 import { day as dayLength, dayOf, dayStart, micros } from '../../time.ts';
 import { ofSubject, removalFlag, subjectDid, subjectKey, targets } from '../base/row.ts';
 import type { Queries, Session } from '../base/session.ts';
 import { maxGroups } from '../count/counters.ts';
-import { readRows } from './queries.ts';
+import { type Query, readRows } from './queries.ts';
+
+/** Creates the methods of the port that count the rows of accounts. */
+export function tallyReads(query: Query, session: Session) {
+  return {
+    tallyAccount: (asked) => query(async () => tallyAccount(session, asked)),
+    busyAccounts: (limit) => query(() => busyAccounts(session, limit)),
+  } satisfies Partial<StoreReader>;
+}
 
 /**
  * Maximum number of rows after the end of the interval that may be subtracted from the stored counts of its last day.
@@ -32,7 +40,7 @@ interface Group {
 type TallyQuery = Parameters<StoreReader['tallyAccount']>[0];
 
 /** Counts an account's rows: from stored counts for days that have them, otherwise from the rows, within the budget. */
-export function tallyAccount(session: Session, query: TallyQuery): Promise<AccountTally> {
+function tallyAccount(session: Session, query: TallyQuery): Promise<AccountTally> {
   const { filter = {}, budget } = query;
   if (!Number.isInteger(budget) || budget < 1) throw new StoreError('invalid_query', 'the budget must be at least 1');
   return readRows(session, query, async (queries) => {
@@ -224,7 +232,7 @@ function zero(): { applied: number; removed: number } {
 const fewGroups = 1_000;
 
 /** Returns hot accounts of the newest sealed day, without those of many groups. */
-export async function busyAccounts(session: Session, limit: number): Promise<string[]> {
+async function busyAccounts(session: Session, limit: number): Promise<string[]> {
   const rows = await session.read((queries) =>
     queries.rows<{ subject: string }>(
       `SELECT subject FROM account_group WHERE day = (SELECT max(day) FROM day WHERE sealed) GROUP BY subject

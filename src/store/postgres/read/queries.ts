@@ -1,5 +1,5 @@
 import type { Micros } from '../../../contract/timestamp.ts';
-import type { LabelerCount } from '../../account-counts.ts';
+import type { LabelerCount } from '../../counts.ts';
 import { StoreError } from '../../errors.ts';
 import {
   type AccountChunk,
@@ -15,6 +15,21 @@ import { day as dayLength, dayName, dayOf, dayStart, hour, type Interval, micros
 import { decodeRow, ofSubject, type RowRecord, recordColumns, removalFlag, subjectKey, targets } from '../base/row.ts';
 import type { Limits, Queries, Session } from '../base/session.ts';
 import type { Value } from '../base/value.ts';
+
+/** Runs a query of a reader. */
+export type Query = <T>(work: () => Promise<T>) => Promise<T>;
+
+/** Creates the methods of the port that read rows and the counters of their times. */
+export function rowReads(query: Query, session: Session) {
+  return {
+    readAccount: (asked) => query(async () => readAccount(session, asked)),
+    accountIntervals: (asked) => query(() => accountIntervals(session, asked)),
+    countsByLabeler: (interval) => query(() => countsByLabeler(session, interval)),
+    countsOverTime: (asked) => query(() => countsOverTime(session, asked)),
+    labelersActive: (interval) => query(async () => (await countsByLabeler(session, interval)).length),
+    refusals: (interval) => query(() => refusals(session, interval)),
+  } satisfies Partial<StoreReader>;
+}
 
 /** State of the store as seen by one transaction. */
 interface Look {
@@ -116,7 +131,7 @@ function assertRetained({ start }: Interval, floor: number): void {
 }
 
 /** Reads one chunk of an account's rows. */
-export function readAccount(session: Session, query: AccountQuery): Promise<AccountChunk> {
+function readAccount(session: Session, query: AccountQuery): Promise<AccountChunk> {
   const { account, order, after, limit, filter = {}, passes = Number.POSITIVE_INFINITY } = query;
   if (!Number.isInteger(limit) || limit < 1 || limit > maxChunkRows) {
     throw new StoreError('invalid_query', `the limit must be 1 to ${maxChunkRows}`);
@@ -186,7 +201,7 @@ async function passing(queries: Queries, { subject, start, end }: Part, most: nu
 }
 
 /** Splits an interval into parts with at most `maxRows` of the account's rows each. */
-export async function accountIntervals(
+async function accountIntervals(
   session: Session,
   query: Parameters<StoreReader['accountIntervals']>[0],
 ): Promise<AccountInterval[]> {
@@ -213,7 +228,7 @@ const longest = { hour: 40 * dayLength, minute: 2 * dayLength } as const;
  * Returns exact counts per labeler: from hour and minute counters, and from the rows of the incomplete minutes at both
  * ends of the interval.
  */
-export async function countsByLabeler(session: Session, interval: Interval): Promise<LabelerCount[]> {
+async function countsByLabeler(session: Session, interval: Interval): Promise<LabelerCount[]> {
   const rows = await readRows(session, interval, (queries) => {
     const parts = partsOf(interval);
     const selects = parts.map(({ kind, from, to }) =>
@@ -265,7 +280,7 @@ function partsOf({ start, end }: Interval): CountedPart[] {
 }
 
 /** Returns exact counts per labeler and whole hour or minute. */
-export async function countsOverTime(
+async function countsOverTime(
   session: Session,
   query: Parameters<StoreReader['countsOverTime']>[0],
 ): Promise<BucketCount[]> {
@@ -289,7 +304,7 @@ export async function countsOverTime(
 }
 
 /** Returns the number of refused labels by source and reason in the hours that overlap the interval. */
-export function refusals(session: Session, interval: Interval): Promise<RefusalCount[]> {
+function refusals(session: Session, interval: Interval): Promise<RefusalCount[]> {
   return readRows(session, interval, (queries) =>
     queries.rows<RefusalCount>(
       `SELECT s.did AS source, r.reason, sum(r.n)::bigint AS count FROM refusal r JOIN source s ON s.id = r.source

@@ -1,13 +1,13 @@
 import type { Micros } from '../../../contract/timestamp.ts';
-import { StoreError } from '../../errors.ts';
-import { type SignatureVerdict, signatureVerdicts } from '../../label.ts';
+import { type SignatureVerdict, signatureVerdicts } from '../../../contract/vocabulary.ts';
 import {
   delayBounds,
   type LabelerCounters,
   type LabelersCounters,
   maxCountedValues,
   type ValueCount,
-} from '../../labeler-counters.ts';
+} from '../../counts.ts';
+import { StoreError } from '../../errors.ts';
 import type { DayReport, Frontier, Position, StoreReader } from '../../port.ts';
 import { dayName, dayOf, dayStart, hour, type Interval, micros, minute } from '../../time.ts';
 import type { PostgresPlace } from '../base/place.ts';
@@ -15,19 +15,9 @@ import { decodeRow, isLive, isRemoval, isStoredForm, type RowRecord, recordColum
 import { longLimits, type Queries, Session } from '../base/session.ts';
 import { delayOf, labelerKinds } from '../count/counters.ts';
 import { assertReadable, partitionOf } from '../schema/migrate.ts';
-import { labelerReads } from '../state/labelers.ts';
-import { coverageIn, gapsIn, readNote, readPurges } from '../state/state.ts';
-import { busyAccounts, tallyAccount } from './account-tally.ts';
-import {
-  accountIntervals,
-  countsByLabeler,
-  countsOverTime,
-  readAccount,
-  readRows,
-  readState,
-  refusals,
-  throughIn,
-} from './queries.ts';
+import { tableReads } from '../state/state.ts';
+import { tallyReads } from './account-tally.ts';
+import { type Query, readRows, readState, rowReads, throughIn } from './queries.ts';
 
 /**
  * Opens the store in a database for reading. Throws `not_a_store` if the database contains no store or one of an
@@ -53,14 +43,8 @@ export function readerOver(session: Session, release: () => Promise<void>): Stor
   };
   return {
     ...stateReads(query, session),
-    readAccount: (asked) => query(async () => readAccount(session, asked)),
-    accountIntervals: (asked) => query(() => accountIntervals(session, asked)),
-    tallyAccount: (asked) => query(async () => tallyAccount(session, asked)),
-    busyAccounts: (limit) => query(() => busyAccounts(session, limit)),
-    countsByLabeler: (interval) => query(() => countsByLabeler(session, interval)),
-    countsOverTime: (asked) => query(() => countsOverTime(session, asked)),
-    labelersActive: (interval) => query(async () => (await countsByLabeler(session, interval)).length),
-    refusals: (interval) => query(() => refusals(session, interval)),
+    ...rowReads(query, session),
+    ...tallyReads(query, session),
     labelerCounters: (interval) => query(() => labelerCounters(session, interval)),
     verify: () => verifyStore(session),
     close: () => {
@@ -70,13 +54,11 @@ export function readerOver(session: Session, release: () => Promise<void>): Stor
   };
 }
 
-type Query = <T>(work: () => Promise<T>) => Promise<T>;
-
 /** Creates the methods that read small tables. */
 function stateReads(query: Query, session: Session) {
   const read = <T>(work: (queries: Queries) => Promise<T>): Promise<T> => query(() => session.read(work));
   return {
-    ...labelerReads(read),
+    ...tableReads(read, (interval, work) => query(() => readState(session, interval, work))),
     epoch: () =>
       read(async (queries) => {
         const { generationId, startedAt } = await storeRow(queries);
@@ -90,14 +72,8 @@ function stateReads(query: Query, session: Session) {
           'SELECT source, endpoint, value, accepted_at AS "acceptedAt" FROM position ORDER BY source, endpoint',
         ),
       ),
-    gaps: ({ source, ...interval }) =>
-      query(() => readState(session, interval, (queries) => gapsIn(queries, interval, source))),
-    coverage: ({ labelers, ...interval }) =>
-      query(() => readState(session, interval, (queries) => coverageIn(queries, interval, labelers))),
-    purges: () => read(readPurges),
     // There is nothing to report: only earlier versions of the embedded store accepted rows about spaces.
     spaceRemoval: () => query(() => Promise.resolve(null)),
-    note: (name) => read((queries) => readNote(queries, name)),
   } satisfies Partial<StoreReader>;
 }
 

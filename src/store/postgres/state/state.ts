@@ -1,35 +1,127 @@
 import type { Micros } from '../../../contract/timestamp.ts';
-import type { GapReason } from '../../../contract/vocabulary.ts';
 import { StoreError } from '../../errors.ts';
-import { changedGaps, clip, coalesce, gappedTime } from '../../gaps.ts';
+import { changedGaps, clip, coalesce, everySource, type GapRow, gapOf, gappedTime, gapsWithout } from '../../gaps.ts';
 import type { RefusedRows } from '../../label.ts';
-import type { GapChange, LabelerCoverage, StoredGap, StoreWriter } from '../../port.ts';
+import type { GapChange, LabelerCoverage, StoredGap, StoreReader, StoreWriter } from '../../port.ts';
 import type { Purge } from '../../removals.ts';
-import { bounded, type DailyBytes, type DirectoryPosition, rosterLimits } from '../../roster.ts';
+import {
+  assertRosterBounds,
+  bounded,
+  type DefinitionShares,
+  DefinitionSpace,
+  type Definitions,
+  type LabelerKey,
+  labelerHandle,
+  maxDefinitionsLength,
+  type RosterRow,
+  rosterLimits,
+} from '../../roster.ts';
 import { type Interval, micros } from '../../time.ts';
 import type { Queries } from '../base/session.ts';
-import { labelerChanges, type Run } from './labelers.ts';
+
+/** Runs work in a transaction. */
+type Run = <T>(work: (queries: Queries) => Promise<T>) => Promise<T>;
+
+/**
+ * Creates the methods of the port that read small tables. `readInterval` runs work once the server has received
+ * everything before the end of the interval.
+ */
+export function tableReads(
+  read: Run,
+  readInterval: <T>(interval: Interval, work: (queries: Queries) => Promise<T>) => Promise<T>,
+) {
+  return {
+    roster: () => read(readRoster),
+    keys: (did) =>
+      read((queries) =>
+        queries.rows<LabelerKey>(
+          `SELECT did, label_key AS key, first_seen AS "firstSeen", last_seen AS "lastSeen" FROM label_key
+           WHERE did = $1 ORDER BY first_seen, label_key`,
+          [did],
+        ),
+      ),
+    definitions: (did) =>
+      read((queries) =>
+        queries.rows<Definitions>(
+          'SELECT did, seen_at AS "seenAt", content FROM definitions WHERE did = $1 ORDER BY id DESC',
+          [did],
+        ),
+      ),
+    gaps: ({ source, ...interval }) =>
+      readInterval(interval, async (queries) =>
+        coalesce(await rowsIn(queries, interval, source === undefined ? null : [everySource, source])),
+      ),
+    coverage: ({ labelers, ...interval }) =>
+      readInterval(interval, (queries) => coverageIn(queries, interval, labelers)),
+    purges: () => read(readPurges),
+    note: (name) =>
+      read(async (queries) => {
+        const [row] = await queries.rows<{ content: string }>('SELECT content FROM note WHERE name = $1', [name]);
+        return row?.content ?? null;
+      }),
+  } satisfies Partial<StoreReader>;
+}
 
 /** Creates the methods of the port that read the state of the instrument, for the writer and its standby. */
 export function instrumentReads(read: Run) {
   return {
     refusedRows: () =>
       read((queries) => queries.rows<RefusedRows>('SELECT source, bucket, rows FROM refused_rows ORDER BY 1, 2')),
-    dailyBytes: (day) => read((queries) => readDailyBytes(queries, day)),
-    directoryPosition: (host) => read((queries) => readDirectoryPosition(queries, host)),
+    dailyBytes: (day) =>
+      read(async (queries) => {
+        const sql = 'SELECT source, bytes FROM daily_bytes WHERE day = $1';
+        const rows = await queries.rows<{ source: string; bytes: number }>(sql, [day]);
+        return { day, bytes: new Map(rows.map(({ source, bytes }) => [source, bytes])) };
+      }),
+    directoryPosition: (host) =>
+      read(async (queries) => {
+        const sql = 'SELECT seq FROM directory_position WHERE host = $1';
+        return (await queries.rows<{ seq: number }>(sql, [host]))[0]?.seq ?? null;
+      }),
   } satisfies Partial<StoreWriter>;
 }
 
 /** Creates the methods of the port that change small tables. */
 export function stateChanges(change: Run) {
   return {
-    ...labelerChanges(change),
+    dropRoster: (dids) =>
+      change(async (queries) => {
+        for (const table of ['labeler', 'label_key']) {
+          await queries.run(`DELETE FROM ${table} WHERE did = ANY ($1::text[])`, [dids]);
+        }
+      }),
+    putRoster: (rows) => change((queries) => putRoster(queries, rows)),
+    putKeys: (keys) => change((queries) => putKeys(queries, keys)),
+    putDefinitions: (revisions, shares) => change((queries) => putDefinitions(queries, revisions, shares)),
     recordGap: (gap) => change((queries) => changeGaps(queries, [{ kind: 'record', gap }])),
     withdrawGap: (gap) => change((queries) => changeGaps(queries, [{ kind: 'withdraw', gap }])),
     changeGaps: (changes) => change((queries) => changeGaps(queries, changes)),
-    putDailyBytes: (bytes) => change((queries) => putDailyBytes(queries, bytes)),
-    putDirectoryPosition: (position) => change((queries) => putDirectoryPosition(queries, position)),
-    putNote: (name, text) => change((queries) => putNote(queries, name, text)),
+    putDailyBytes: ({ day, bytes }) =>
+      change(async (queries) => {
+        await queries.run('DELETE FROM daily_bytes WHERE day <> $1', [day]);
+        await queries.run(
+          `INSERT INTO daily_bytes(day, source, bytes) SELECT $1, * FROM unnest($2::text[], $3::bigint[])
+           ON CONFLICT (source) DO UPDATE SET bytes = excluded.bytes WHERE daily_bytes.bytes <> excluded.bytes`,
+          [day, [...bytes.keys()], [...bytes.values()]],
+        );
+      }),
+    putDirectoryPosition: ({ host, seq }) =>
+      change(async (queries) => {
+        await queries.run('DELETE FROM directory_position WHERE host <> $1', [host]);
+        const put = 'INSERT INTO directory_position(host, seq) VALUES ($1, $2)';
+        await queries.run(`${put} ON CONFLICT (host) DO UPDATE SET seq = excluded.seq`, [host, seq]);
+      }),
+    putNote: (name, text) =>
+      change(async (queries) => {
+        if (text === null) {
+          await queries.run('DELETE FROM note WHERE name = $1', [name]);
+          return;
+        }
+        const put = 'INSERT INTO note(name, content) VALUES ($1, $2)';
+        await queries.run(`${put} ON CONFLICT (name) DO UPDATE SET content = excluded.content`, [
+          ...[name, bounded(text, rosterLimits.noteLength, 'note')],
+        ]);
+      }),
     endReads: (revision) =>
       change(async (queries) => {
         await queries.run('UPDATE store SET revision = greatest(revision, $1) + 1', [revision]);
@@ -38,27 +130,8 @@ export function stateChanges(change: Run) {
   } satisfies Partial<StoreWriter>;
 }
 
-interface GapRow {
-  readonly source: string;
-  readonly started: Micros;
-  readonly ended: Micros;
-  readonly reason: GapReason;
-}
-
-/** Source name that stands for the whole instrument in stored gaps. */
-const everySource = '';
-
-/**
- * Returns the gaps in an interval. With `source`, returns the gaps of that source and of the whole instrument;
- * otherwise the gaps of all sources.
- */
-export async function gapsIn(queries: Queries, interval: Interval, source?: string): Promise<StoredGap[]> {
-  const found = await rowsIn(queries, interval, source === undefined ? null : [everySource, source]);
-  return coalesce(found);
-}
-
 /** Returns the coverage of each labeler in an interval. */
-export async function coverageIn(
+async function coverageIn(
   queries: Queries,
   interval: Interval,
   labelers: readonly string[],
@@ -89,7 +162,7 @@ async function changeGaps(queries: Queries, changes: readonly GapChange[]): Prom
     const sql = 'SELECT source, started, ended, reason FROM gap WHERE source = $1 ORDER BY started';
     const before = (await queries.rows<GapRow>(sql, [source])).map(gapOf);
     const after = of.reduce(changedGaps, before);
-    await replace(queries, source, without(before, after), without(after, before));
+    await replace(queries, source, gapsWithout(before, after), gapsWithout(after, before));
   }
 }
 
@@ -112,15 +185,6 @@ async function replace(
   }
   if (added.length > 0)
     await queries.run(`INSERT INTO gap(source, started, ended, reason) SELECT $1, g.* FROM ${list}`, columns(added));
-}
-
-function without(gaps: readonly StoredGap[], others: readonly StoredGap[]): StoredGap[] {
-  const keys = new Set(others.map((gap) => `${gap.start} ${gap.end} ${gap.reason}`));
-  return gaps.filter((gap) => !keys.has(`${gap.start} ${gap.end} ${gap.reason}`));
-}
-
-function gapOf({ source, started, ended, reason }: GapRow): StoredGap {
-  return { source: source === everySource ? null : source, start: started, end: ended, reason };
 }
 
 /** Maximum number of stored purge requests. A request is removed once the floor is after its completion. */
@@ -163,52 +227,167 @@ async function requestPurge(
   return true;
 }
 
-/** Returns the text of a note, or null if it does not exist. */
-export async function readNote(queries: Queries, name: string): Promise<string | null> {
-  const [row] = await queries.rows<{ content: string }>('SELECT content FROM note WHERE name = $1', [name]);
-  return row?.content ?? null;
+interface LabelerRecord extends Omit<RosterRow, 'provenance' | 'handle'> {
+  readonly provenance: string;
+  readonly handle: string | null;
+  readonly confirmed: boolean;
 }
 
-/** Stores a note; deletes it if `text` is null. */
-async function putNote(queries: Queries, name: string, text: string | null): Promise<void> {
-  if (text === null) {
-    await queries.run('DELETE FROM note WHERE name = $1', [name]);
-    return;
-  }
+/** Columns of the table with their types, in the order of `valuesOf`. */
+const columns = `did text, origin text, provenance text, enrolled boolean, resolution_status text, endpoint text,
+  handle text, handle_confirmed boolean, state text, state_since bigint, first_asked bigint, first_answered bigint,
+  last_answered bigint, failing_since bigint, complete_through bigint, dated boolean, undated boolean`
+  .split(',')
+  .map((column) => column.trim().split(' '));
+
+/** Returns all roster rows, sorted by DID. */
+export async function readRoster(queries: Queries): Promise<RosterRow[]> {
+  const rows = await queries.rows<LabelerRecord>(
+    `SELECT did, origin, provenance, enrolled, resolution_status AS "resolutionStatus", endpoint, handle,
+     handle_confirmed AS confirmed, state, state_since AS "stateSince", first_asked AS "firstAsked",
+     first_answered AS "firstAnswered", last_answered AS "lastAnswered", failing_since AS "failingSince",
+     complete_through AS "completeThrough", dated, undated FROM labeler ORDER BY did`,
+  );
+  return rows.map(({ provenance, handle, confirmed, ...row }) => ({
+    ...row,
+    provenance: textsIn(provenance),
+    handle: labelerHandle(handle, confirmed),
+  }));
+}
+
+/** Adds or replaces roster rows. */
+export async function putRoster(queries: Queries, rows: readonly RosterRow[]): Promise<void> {
+  for (const row of rows) assertRosterBounds(row);
+  const last = [...new Map(rows.map((row) => [row.did, row])).values()];
+  if (last.length === 0) return;
+  const values = last.map(valuesOf);
+  const names = columns.map(([name]) => name);
   await queries.run(
-    'INSERT INTO note(name, content) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET content = excluded.content',
-    [name, bounded(text, rosterLimits.noteLength, 'note')],
+    `INSERT INTO labeler(${names.join(', ')})
+     SELECT * FROM unnest(${columns.map(([, type], i) => `$${i + 1}::${type}[]`).join(', ')})
+     ON CONFLICT (did) DO UPDATE SET ${names.slice(1).map((name) => `${name} = excluded.${name}`)}`,
+    columns.map((_, i) => values.map((row) => row[i] ?? null)),
   );
 }
 
-/** Returns the number of bytes that each source added on a day. */
-async function readDailyBytes(queries: Queries, day: number): Promise<DailyBytes> {
-  const sql = 'SELECT source, bytes FROM daily_bytes WHERE day = $1';
-  const rows = await queries.rows<{ source: string; bytes: number }>(sql, [day]);
-  return { day, bytes: new Map(rows.map(({ source, bytes }) => [source, bytes])) };
+function valuesOf(row: RosterRow): readonly (string | number | boolean | Micros | null)[] {
+  const { did, origin, endpoint, resolutionStatus, handle, state, stateSince } = row;
+  const { firstAsked, firstAnswered, lastAnswered, failingSince, completeThrough } = row;
+  return [
+    ...[did, origin, JSON.stringify(row.provenance), row.enrolled, resolutionStatus, endpoint],
+    ...[handle?.name ?? null, handle?.confirmed ?? false, state, stateSince],
+    ...[firstAsked, firstAnswered, lastAnswered, failingSince, completeThrough, row.dated, row.undated],
+  ];
 }
 
-/** Stores the number of bytes that sources added on a day, and removes the numbers of other days. */
-async function putDailyBytes(queries: Queries, { day, bytes }: DailyBytes): Promise<void> {
-  await queries.run('DELETE FROM daily_bytes WHERE day <> $1', [day]);
+function textsIn(json: string): readonly string[] {
+  const texts: unknown = JSON.parse(json);
+  if (Array.isArray(texts) && texts.every((text) => typeof text === 'string')) return texts;
+  throw new StoreError('damaged', 'the provenance of a labeler is not a list of strings');
+}
+
+/** Adds or updates labelers' keys, and removes the least recently seen keys beyond the limit. */
+async function putKeys(queries: Queries, keys: readonly LabelerKey[]): Promise<void> {
+  for (const { key } of keys) bounded(key, rosterLimits.textLength, 'key');
+  // One statement must not update a row twice, so group the entries of one key first.
   await queries.run(
-    `INSERT INTO daily_bytes(day, source, bytes) SELECT $1, * FROM unnest($2::text[], $3::bigint[])
-     ON CONFLICT (source) DO UPDATE SET bytes = excluded.bytes WHERE daily_bytes.bytes <> excluded.bytes`,
-    [day, [...bytes.keys()], [...bytes.values()]],
+    `INSERT INTO label_key(did, label_key, first_seen, last_seen)
+     SELECT did, label_key, min(first_seen), max(last_seen)
+     FROM unnest($1::text[], $2::text[], $3::bigint[], $4::bigint[]) AS t(did, label_key, first_seen, last_seen)
+     GROUP BY did, label_key
+     ON CONFLICT (did, label_key) DO UPDATE SET first_seen = least(label_key.first_seen, excluded.first_seen),
+     last_seen = greatest(label_key.last_seen, excluded.last_seen)`,
+    [
+      keys.map(({ did }) => did),
+      keys.map(({ key }) => key),
+      keys.map(({ firstSeen }) => firstSeen),
+      keys.map(({ lastSeen }) => lastSeen),
+    ],
+  );
+  await queries.run(
+    `DELETE FROM label_key USING (
+       SELECT did, label_key, row_number() OVER (PARTITION BY did ORDER BY last_seen DESC, label_key) AS place
+       FROM label_key WHERE did = ANY ($1)
+     ) AS one
+     WHERE label_key.did = one.did AND label_key.label_key = one.label_key AND place > ${rosterLimits.keys}`,
+    [[...new Set(keys.map(({ did }) => did))]],
   );
 }
 
-/** Returns the position in the operation stream of a directory, or null if no position is stored. */
-async function readDirectoryPosition(queries: Queries, host: string): Promise<number | null> {
-  const [row] = await queries.rows<{ seq: number }>('SELECT seq FROM directory_position WHERE host = $1', [host]);
-  return row?.seq ?? null;
+/**
+ * Adds revisions of labelers' definitions. Returns one value per revision, in order: false if the newest revision has
+ * the same content.
+ */
+async function putDefinitions(
+  queries: Queries,
+  revisions: readonly Definitions[],
+  shares: DefinitionShares | undefined,
+  maxBytes = rosterLimits.definitionBytes,
+): Promise<boolean[]> {
+  for (const { content } of revisions) bounded(content, maxDefinitionsLength, 'definitions');
+  const dids = [...new Set(revisions.map(({ did }) => did))];
+  const stored = await queries.rows<{ did: string; content: string }>(
+    'SELECT DISTINCT ON (did) did, content FROM definitions WHERE did = ANY ($1) ORDER BY did, id DESC',
+    [dids],
+  );
+  const newest = new Map(stored.map(({ did, content }) => [did, content]));
+  const added = revisions.map(({ did, content }) => {
+    const isNew = newest.get(did) !== content;
+    newest.set(did, content);
+    return isNew;
+  });
+  if (!added.includes(true)) return added;
+  await addRevisions(
+    queries,
+    revisions.filter((_, i) => added[i]),
+  );
+  const [sum] = await queries.rows<{ bytes: number }>(
+    'SELECT coalesce(sum(octet_length(content)), 0)::bigint AS bytes FROM definitions',
+  );
+  if ((sum?.bytes ?? 0) > maxBytes) await trimAll(queries, shares, maxBytes);
+  return added;
 }
 
-/** Stores the position in a directory's operation stream, and removes the position of any other directory. */
-async function putDirectoryPosition(queries: Queries, { host, seq }: DirectoryPosition): Promise<void> {
-  await queries.run('DELETE FROM directory_position WHERE host <> $1', [host]);
+/** Adds revisions, and removes the oldest revisions beyond `rosterLimits.revisions` of each labeler. */
+async function addRevisions(queries: Queries, revisions: readonly Definitions[]): Promise<void> {
+  const dids = revisions.map(({ did }) => did);
   await queries.run(
-    'INSERT INTO directory_position(host, seq) VALUES ($1, $2) ON CONFLICT (host) DO UPDATE SET seq = excluded.seq',
-    [host, seq],
+    `INSERT INTO definitions(did, seen_at, content)
+     SELECT did, seen_at, content
+     FROM unnest($1::text[], $2::bigint[], $3::text[]) WITH ORDINALITY AS t(did, seen_at, content, place)
+     ORDER BY place`,
+    [dids, revisions.map(({ seenAt }) => seenAt), revisions.map(({ content }) => content)],
   );
+  await queries.run(
+    `DELETE FROM definitions USING (
+       SELECT id, row_number() OVER (PARTITION BY did ORDER BY id DESC) AS place FROM definitions WHERE did = ANY ($1)
+     ) AS one
+     WHERE definitions.id = one.id AND place > ${rosterLimits.revisions}`,
+    [[...new Set(dids)]],
+  );
+}
+
+/** Removes revisions until all definitions together are within the size limit. */
+async function trimAll(queries: Queries, shares: DefinitionShares | undefined, maxBytes: number): Promise<void> {
+  const all = await queries.rows<{ id: number; did: string; bytes: number }>(
+    'SELECT id, did, octet_length(content) AS bytes FROM definitions ORDER BY did, id DESC',
+  );
+  const byDid = Map.groupBy(all, ({ did }) => did);
+  const dropped: number[] = [];
+  const bytesOf = (did: string): number[] => (byDid.get(did) ?? []).map(({ bytes }) => bytes);
+  const table = {
+    sizes: () =>
+      [...byDid.keys()].map((did) => {
+        const sizes = bytesOf(did);
+        return { did, bytes: sizes.reduce((sum, bytes) => sum + bytes, 0), newest: sizes[0] ?? 0 };
+      }),
+    sizesOf: bytesOf,
+    dropOldest: (did: string): number | undefined => {
+      const oldest = byDid.get(did)?.pop();
+      if (oldest) dropped.push(oldest.id);
+      return oldest?.bytes;
+    },
+  };
+  new DefinitionSpace(table, maxBytes).trim([], shares);
+  await queries.run('DELETE FROM definitions WHERE id = ANY ($1::bigint[])', [dropped]);
 }

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type ReceivedLabel, type SignatureVerdict, signatureVerdicts } from '../../label.ts';
+import { type SignatureVerdict, signatureVerdicts } from '../../../contract/vocabulary.ts';
+import type { ReceivedLabel } from '../../label.ts';
 import { minute } from '../../time.ts';
 import {
   decodeRow,
@@ -8,6 +9,7 @@ import {
   type Intern,
   type NameOf,
   packStamps,
+  RememberedNames,
   subjectDid,
   subjectKey,
   unpackStamps,
@@ -118,4 +120,18 @@ it('unpackStamps restores packed stamps in order', () => {
 it('packed stamps that are one microsecond apart take one byte each, except for the first stamp', () => {
   const run = Array.from({ length: 100 }, (_, i) => ({ offset: 1_000 + i, removed: false }));
   expect(packStamps(run)).toHaveLength(101);
+});
+
+it('RememberedNames distinguishes equal names of different tables, and stays within its byte limit for long names', () => {
+  const names = new RememberedNames();
+  names.set('val', 'a', 1);
+  names.set('source', 'a', 2);
+  expect([names.get('val', 'a'), names.get('source', 'a'), names.get('collection', 'a')]).toEqual([1, 2, undefined]);
+  for (let i = 0; i < 3_000; i++) {
+    names.set('source', String(i).padStart(10_000, 'a'), i);
+    expect(names.bytes).toBeLessThanOrEqual(16 * 1024 * 1024);
+  }
+  expect(names.get('source', '2999'.padStart(10_000, 'a'))).toBe(2_999);
+  names.clear();
+  expect([names.get('source', '2999'.padStart(10_000, 'a')), names.bytes]).toEqual([undefined, 0]);
 });

@@ -1,9 +1,20 @@
-import { decodeBase32, encodeBase32, exactMillis, packCid, unpackCid } from '../../common/compact.ts';
+import { type SignatureVerdict, signatureVerdicts } from '../../../contract/vocabulary.ts';
 import { StoreError } from '../../errors.ts';
-import { identityText, type ReceivedLabel, type SignatureVerdict, signatureVerdicts } from '../../label.ts';
+import {
+  decodeBase32,
+  encodeBase32,
+  exactMillis,
+  identityText,
+  joinUri,
+  packCid,
+  type ReceivedLabel,
+  splitUri,
+  type UriParts,
+  unpackCid,
+} from '../../label.ts';
 import type { NewObservation, Observation } from '../../port.ts';
-import { joinUri, splitUri, type UriParts } from '../../subject.ts';
 import { micros } from '../../time.ts';
+import type { Sqlite } from './connection.ts';
 
 /** Tables in which a day stores each distinct labeler, value and collection name once. */
 export type NameTable = 'source' | 'val' | 'collection';
@@ -33,6 +44,8 @@ export type StoredRow = readonly [
   extra: Uint8Array | null,
 ];
 
+/** Columns of a row in open and sealed days, in the order of `StoredRow`. */
+export const rowColumns = 'id, subject, source, val, collection, rest, flags, ver, cts, cts_text, cid, exp, sig, extra';
 const rowLength = 14;
 
 /**
@@ -207,4 +220,101 @@ export function* unpackStamps(bytes: Uint8Array): Generator<Stamp> {
       shift = 0;
     }
   }
+}
+
+/** Functions that write one commit's changes to each table, with prepared statements, in the caller's transaction. */
+
+/** An accepted observation with its stamp and identity. */
+export interface AcceptedRow {
+  readonly observation: NewObservation;
+  readonly at: number;
+  readonly identity: Buffer;
+}
+
+/** Stores rows in an open day, in the caller's transaction. The caller must call `forget` if the transaction fails. */
+export class RowWriter {
+  /** Returns the numeric id of a text in the day's file, and adds the text if it is new. */
+  readonly intern: Intern;
+  readonly #names = new RememberedNames();
+  readonly #insert: (row: StoredRow, identity: Buffer) => void;
+
+  constructor(db: Sqlite) {
+    const statements = new Map(
+      (['source', 'val', 'collection'] as const).map((table) => [
+        table,
+        {
+          find: db.prepare<[string], number>(`SELECT id FROM ${table} WHERE name = ?`).pluck(),
+          insert: db.prepare<[string], number>(`INSERT INTO ${table}(name) VALUES (?) RETURNING id`).pluck(),
+        },
+      ]),
+    );
+    this.intern = (table, name) => {
+      const known = this.#names.get(table, name);
+      if (known !== undefined) return known;
+      const { find, insert } = statements.get(table) ?? {};
+      const id = find?.get(name) ?? insert?.get(name);
+      if (id === undefined) throw new StoreError('damaged', `${db.name}: the table ${table} assigned no id`);
+      this.#names.set(table, name, id);
+      return id;
+    };
+    const insert = db.prepare(
+      `INSERT INTO observation(${rowColumns}, identity) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    );
+    this.#insert = (row, identity) => void insert.run(...row, identity);
+  }
+
+  /** Stores observations, and returns the stored rows. */
+  write(accepted: readonly AcceptedRow[]): StoredRow[] {
+    return accepted.map(({ observation, at, identity }) => {
+      const row = encodeRow(at, observation, this.intern);
+      this.#insert(row, identity);
+      return row;
+    });
+  }
+
+  /** Discards the cached ids: a rolled-back transaction may have assigned ids that do not exist in the file. */
+  forget(): void {
+    this.#names.clear();
+  }
+}
+
+/** Maximum number of cached texts. Above this number, the cache is emptied. */
+const maxRemembered = 100_000;
+/** Maximum memory of the cache, in bytes. Above this size, the cache is emptied. */
+const maxRememberedBytes = 16 * 1024 * 1024;
+/** Estimated memory per entry without its text, in bytes. */
+const entryBytes = 64;
+
+/** Cache of the numeric ids of texts in a day's file, bounded in entries and memory. */
+export class RememberedNames {
+  readonly #names = new Map<string, number>();
+  #bytes = 0;
+
+  get(table: NameTable, name: string): number | undefined {
+    return this.#names.get(keyOf(table, name));
+  }
+
+  set(table: NameTable, name: string, id: number): void {
+    const key = keyOf(table, name);
+    // Assume the maximum of two bytes per character. A text with only Latin-1 characters takes one byte per
+    // character.
+    const bytes = 2 * key.length + entryBytes;
+    if (this.#names.size >= maxRemembered || this.#bytes + bytes > maxRememberedBytes) this.clear();
+    this.#names.set(key, id);
+    this.#bytes += bytes;
+  }
+
+  clear(): void {
+    this.#names.clear();
+    this.#bytes = 0;
+  }
+
+  /** Upper bound of the memory in use, in bytes. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+}
+
+function keyOf(table: NameTable, name: string): string {
+  return `${table} ${name}`;
 }

@@ -1,6 +1,7 @@
 import { StoreError } from '../../errors.ts';
 import type { Sqlite } from '../base/connection.ts';
-import { type DayFile, rowColumns } from '../schema/day-schema.ts';
+import { rowColumns } from '../base/row.ts';
+import type { DayFile } from '../schema/day-schema.ts';
 import {
   altered,
   type Cell,
@@ -135,7 +136,7 @@ export class CheckedBlocks {
 }
 
 /** A part of a sealed day that does not match its checksums. */
-export interface ChecksumProblem {
+interface ChecksumProblem {
   readonly part: BlockPart | GroupPart;
   readonly problem: string;
 }

@@ -1,18 +1,27 @@
+import type { SignatureVerdict } from '../../../contract/vocabulary.ts';
 import type { CopiedRow, DayCounts, LabelerDay, StoreContent, TimeCount } from '../../copy/parts.ts';
 import { StoreError } from '../../errors.ts';
-import { identityOf, type SignatureVerdict } from '../../label.ts';
+import { identityOf } from '../../label.ts';
 import type { RefusalReason } from '../../port.ts';
 import { dayStart } from '../../time.ts';
 import { openReadonly, type Sqlite, storeError } from '../base/connection.ts';
 import type { DayForm } from '../base/files.ts';
-import { decodeOpenRow, decodeRow, type Intern, liveFlag, type NameOf, type StoredRow } from '../base/row.ts';
+import {
+  decodeOpenRow,
+  decodeRow,
+  type Intern,
+  liveFlag,
+  type NameOf,
+  rowColumns,
+  type StoredRow,
+} from '../base/row.ts';
 import { type DayReader, openSealed } from '../day/day-reader.ts';
-import { type DayCounters, type Events, packCounters } from '../labeler/day-counters.ts';
-import { metaNames, rowColumns } from '../schema/day-schema.ts';
+import { type DayCounters, type Events, packCounters } from '../labeler/stored-counters.ts';
+import { metaNames } from '../schema/day-schema.ts';
 import type { StateChanges } from '../state/state.ts';
 
 /** Content of the state file. Positions and refused rows are excluded, because the newest day contains them. */
-export type StateContent = Omit<StoreContent, 'positions' | 'refusedRows'>;
+type StateContent = Omit<StoreContent, 'positions' | 'refusedRows'>;
 
 /** Writes the content of a new state file, in the caller's transaction. */
 export function writeState(db: Sqlite, state: StateChanges, content: StateContent): void {

@@ -1,8 +1,7 @@
 import { existsSync } from 'node:fs';
-import type { Micros } from '../../../contract/timestamp.ts';
-import type { GapReason } from '../../../contract/vocabulary.ts';
 import type { CopiedPurge, CopySource, EachChunk, SourceLook, StoreContent } from '../../copy/parts.ts';
 import { movedNote, StoreError } from '../../errors.ts';
+import { type GapRow, gapOf } from '../../gaps.ts';
 import type { Definitions, DirectoryPosition, LabelerKey } from '../../roster.ts';
 import { dayName } from '../../time.ts';
 import {
@@ -19,7 +18,7 @@ import { DayReader } from '../day/day-reader.ts';
 import { assertStateBegun, assertStateFile } from '../read/lost-tail.ts';
 import { stateMigrations } from '../schema/state-schema.ts';
 import { stateQueries } from '../state/state.ts';
-import { dayRows, readDayCounts, type StateContent } from './content.ts';
+import { dayRows, readDayCounts } from './content.ts';
 
 const cacheBytes = 4 * 1024 * 1024;
 /**
@@ -234,14 +233,12 @@ function expired(day: number): StoreError {
 }
 
 /** Reads the content of the state file in one transaction. Omits the note that marks the store as retired. */
-function readState(db: Sqlite): StateContent {
+function readState(db: Sqlite) {
   const all = <Row>(sql: string): Row[] => db.prepare<[], Row>(sql).all();
   const raw = <Row>(sql: string): Row[] => db.prepare<[], Row>(sql).raw().all();
-  const read = db.transaction((): StateContent => {
-    type Gap = readonly [source: string, started: Micros, ended: Micros, reason: GapReason];
-    const gaps = raw<Gap>('SELECT source, started, ended, reason FROM gap');
+  const read = db.transaction(() => {
     return {
-      gaps: gaps.map(([source, start, end, reason]) => ({ source: source === '' ? null : source, start, end, reason })),
+      gaps: all<GapRow>('SELECT source, started, ended, reason FROM gap').map(gapOf),
       roster: stateQueries(db).roster(),
       keys: all<LabelerKey>(
         'SELECT did, label_key AS key, first_seen AS firstSeen, last_seen AS lastSeen FROM label_key',

@@ -25,9 +25,8 @@ import {
   unfinishedNames,
   type WriterLock,
 } from '../base/files.ts';
-import type { Intern } from '../base/row.ts';
+import { RowWriter } from '../base/row.ts';
 import { DayReader } from '../day/day-reader.ts';
-import { internerOf, RememberedNames, rowWriter } from '../day/day-writer.ts';
 import { metaNames, openDayMigrations, refusedRowsWriter } from '../schema/day-schema.ts';
 import { stateMigrations } from '../schema/state-schema.ts';
 import { stateChanges } from '../state/state.ts';
@@ -275,8 +274,7 @@ class TargetDay {
   readonly day: number;
   readonly path: string;
   readonly #db: Sqlite;
-  readonly #names = new RememberedNames();
-  readonly #intern: Intern;
+  readonly #rows: RowWriter;
   readonly #add: (rows: readonly CopiedRow[], progress: DayProgress) => void;
 
   /** Opens the file, and creates it if it does not exist. */
@@ -287,14 +285,13 @@ class TargetDay {
     this.#db = openWritable(path, dayCacheBytes);
     try {
       migrate(this.#db, openDayMigrations, new Date().toISOString());
-      this.#intern = internerOf(this.#db, this.#names);
+      this.#rows = new RowWriter(this.#db);
       const put = this.#db.prepare('INSERT OR REPLACE INTO meta(name, value) VALUES (?, ?)');
       put.run(metaNames.generation, generation);
       // Drop the index of a new file; `index` builds it once, after most rows are stored.
       if (isNew) this.#db.exec(`DROP INDEX IF EXISTS ${indexName}`);
-      const write = rowWriter(this.#db, this.#intern);
       this.#add = this.#db.transaction((rows: readonly CopiedRow[], progress: DayProgress) => {
-        write(rows);
+        this.#rows.write(rows);
         put.run(progressName, JSON.stringify(progress));
         if (rows.length > 0) put.run(metaNames.last, progress.through);
       }).immediate;
@@ -325,7 +322,7 @@ class TargetDay {
   }
 
   putCounts(counts: DayCounts): void {
-    this.#change(() => this.#db.transaction(() => writeDayCounts(this.#db, counts, this.#intern)).immediate());
+    this.#change(() => this.#db.transaction(() => writeDayCounts(this.#db, counts, this.#rows.intern)).immediate());
   }
 
   /**
@@ -352,7 +349,7 @@ class TargetDay {
     try {
       work();
     } catch (error) {
-      this.#names.clear();
+      this.#rows.forget();
       throw storeError(error, this.path);
     }
   }

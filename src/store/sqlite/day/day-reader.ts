@@ -19,13 +19,14 @@ import {
   type NameOf,
   type NameTable,
   removalFlag,
+  rowColumns,
   type StoredRow,
   type SubjectKey,
   sameKey,
   subjectDid,
   unpackStamps,
 } from '../base/row.ts';
-import { type ChecksumProblem, checkDay } from '../blocks/blocks.ts';
+import { checkDay } from '../blocks/blocks.ts';
 import { CheckedGroups } from '../blocks/group-sums.ts';
 import { type CountedDay, StoredCounts } from '../hot/hot-counts.ts';
 import { StoredLabelerCounters } from '../labeler/stored-counters.ts';
@@ -36,11 +37,9 @@ import {
   metaNames,
   openDayMigrations,
   refusedRowsIn,
-  rowColumns,
   sealedDayMigrations,
 } from '../schema/day-schema.ts';
-import { mayHold, subjectsSql } from '../schema/subject-filter.ts';
-import { AccountRows, Names, type RowChoice, type RowRange } from './account-rows.ts';
+import { AccountRows, mayHold, Names, type RowChoice, type RowRange, subjectsSql } from './account-rows.ts';
 
 /** Size of the page cache of one day's file, in bytes. The operating system caches further pages. */
 const cacheBytes = 2 * 1024 * 1024;
@@ -102,7 +101,7 @@ export class DayReader implements CountedDay {
   }
 
   /** Yields the parts of the file that do not match their checksums; yields nothing for a file without checksums. */
-  *checksumProblems(): Generator<ChecksumProblem> {
+  *checksumProblems() {
     if (this.isChecked) yield* checkDay(this.#file, this.day);
   }
 

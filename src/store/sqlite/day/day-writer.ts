@@ -1,14 +1,30 @@
-import type Database from 'better-sqlite3';
+import { crc32 } from 'node:zlib';
 import type { Micros } from '../../../contract/timestamp.ts';
 import { StoreError } from '../../errors.ts';
 import type { RefusedRows, RefusedRowsChange } from '../../label.ts';
-import type { Batch, NewObservation, Position, RefusalReason } from '../../port.ts';
+import { type Batch, maxBatchRows, type Position, type RefusalReason } from '../../port.ts';
 import { hour, minute } from '../../time.ts';
 import { type Faults, migrate, openWritable, pageBytes, type Sqlite, storeError } from '../base/connection.ts';
-import { encodeRow, type Intern, type NameTable, type StoredRow } from '../base/row.ts';
-import { OpenDayCounter } from '../hot/hot-counts.ts';
+import {
+  type AcceptedRow,
+  type Intern,
+  RowWriter,
+  removalFlag,
+  type StoredRow,
+  type SubjectKey,
+  subjectName,
+} from '../base/row.ts';
+import { maxGroups } from '../hot/hot-counts.ts';
 import { labelerCounterWriter } from '../labeler/stored-counters.ts';
-import { assertLogRoom, metaNames, openDayMigrations, refusedRowsWriter, rowColumns } from '../schema/day-schema.ts';
+import {
+  assertLogRoom,
+  countsSql,
+  hotRows,
+  metaNames,
+  openDayMigrations,
+  refusedRowsWriter,
+  targetSql,
+} from '../schema/day-schema.ts';
 
 /**
  * Size of the page cache for the current day, in bytes. A commit that changes more pages uses more memory, because
@@ -36,7 +52,7 @@ export class DayWriter {
   readonly #db: Sqlite;
   readonly #path: string;
   readonly #maxLogBytes: number;
-  readonly #names = new RememberedNames();
+  readonly #rows: RowWriter;
   readonly #write: (commit: Commit) => void;
 
   constructor(path: string, day: number, carried: Carried, appliedAt: string, options: DayWriterOptions) {
@@ -50,6 +66,7 @@ export class DayWriter {
       migrate(this.#db, openDayMigrations, appliedAt, faults);
       faults?.('rollover.made');
       carryOver(this.#db, carried);
+      this.#rows = new RowWriter(this.#db);
       this.#write = this.#prepare(faults, assertWriter);
     } catch (error) {
       this.#db.close();
@@ -66,8 +83,7 @@ export class DayWriter {
     try {
       this.#write(commit);
     } catch (error) {
-      // Discard the cache: the rolled-back transaction may have assigned ids that do not exist in the file.
-      this.#names.clear();
+      this.#rows.forget();
       throw storeError(error, this.#path);
     }
   }
@@ -93,8 +109,7 @@ export class DayWriter {
 
   #prepare(faults: Faults | undefined, assertWriter: DayWriterOptions['assertWriter']): (commit: Commit) => void {
     const db = this.#db;
-    const intern = internerOf(db, this.#names);
-    const writeRows = rowWriter(db, intern);
+    const { intern } = this.#rows;
     const countRows = counterWriter(db);
     const countLabelers = labelerCounterWriter(db);
     const countRefusals = refusalWriter(db, intern);
@@ -103,10 +118,10 @@ export class DayWriter {
     const writeEnd = endWriter(db);
     const hotSubjects = new OpenDayCounter(db);
     return db.transaction((commit: Commit): void => {
-      const { rows, minutes } = writeRows(commit.rows);
+      const rows = this.#rows.write(commit.rows);
       faults?.('append.rows');
       hotSubjects.count(rows);
-      countRows(minutes);
+      countRows(rows);
       countLabelers(rows, (row) => commit.rows[row]?.observation.label.val ?? '');
       countRefusals(commit.refusals, commit.stamp);
       faults?.('append.counters');
@@ -148,52 +163,32 @@ function carryOver(db: Sqlite, carried: Carried): void {
   }).immediate();
 }
 
-/** Functions that write one commit's changes to each table, with prepared statements, in the caller's transaction. */
-
 /** Number of rows of a source within a minute. */
 interface MinuteCounter {
-  readonly minute: number;
+  readonly at: number;
   readonly source: number;
   applied: number;
   removed: number;
 }
 
-/** Returns a function that stores observations, and returns the stored rows and their counts by minute and source. */
-export function rowWriter(db: Sqlite, intern: Intern) {
-  const insert = db.prepare(
-    `INSERT INTO observation(${rowColumns}, identity) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-  );
-  return (added: Commit['rows']) => {
-    const minutes = new Map<string, MinuteCounter>();
-    const rows: StoredRow[] = [];
-    for (const { observation, at, identity } of added) {
-      const row = encodeRow(at, observation, intern);
-      insert.run(...row, identity);
-      rows.push(row);
-      count(minutes, Math.floor(at / minute), row[2], observation.label.neg === true);
-    }
-    return { rows, minutes: [...minutes.values()] };
-  };
-}
-
-function count(minutes: Map<string, MinuteCounter>, at: number, source: number, isRemoval: boolean): void {
-  const key = `${at} ${source}`;
-  const counter = minutes.get(key) ?? { minute: at, source, applied: 0, removed: 0 };
-  minutes.set(key, counter);
-  if (isRemoval) counter.removed += 1;
-  else counter.applied += 1;
-}
-
 /** Returns a function that adds rows to the counters of minutes and hours. */
-function counterWriter(db: Sqlite): (minutes: readonly MinuteCounter[]) => void {
+function counterWriter(db: Sqlite): (rows: readonly StoredRow[]) => void {
   const add = (bucket: 'minute' | 'hour') =>
     db.prepare(
       `INSERT INTO counter_${bucket}(${bucket}, source, applied, removed) VALUES (?, ?, ?, ?)
        ON CONFLICT DO UPDATE SET applied = applied + excluded.applied, removed = removed + excluded.removed`,
     );
   const [addMinute, addHour] = [add('minute'), add('hour')];
-  return (minutes) => {
-    for (const { minute: at, source, applied, removed } of minutes) {
+  return (rows) => {
+    const minutes = new Map<string, MinuteCounter>();
+    for (const [id, , source, , , , flags] of rows) {
+      const at = Math.floor(id / minute);
+      const counter = minutes.get(`${at} ${source}`) ?? { at, source, applied: 0, removed: 0 };
+      minutes.set(`${at} ${source}`, counter);
+      if ((flags & removalFlag) === 0) counter.applied += 1;
+      else counter.removed += 1;
+    }
+    for (const { at, source, applied, removed } of minutes.values()) {
       addMinute.run(at, source, applied, removed);
       addHour.run(Math.floor(at / 60), source, applied, removed);
     }
@@ -241,7 +236,7 @@ function endWriter(db: Sqlite): (commit: Commit) => void {
 
 /** Content of one commit to a day's file. */
 export interface Commit {
-  readonly rows: readonly { readonly observation: NewObservation; readonly at: number; readonly identity: Buffer }[];
+  readonly rows: readonly AcceptedRow[];
   readonly refusals: ReadonlyMap<string, { source: string; reason: RefusalReason; count: number }>;
   readonly positions: Batch['positions'];
   readonly refusedRows: readonly RefusedRowsChange[];
@@ -260,68 +255,118 @@ export interface Carried {
   readonly through: Micros | null;
 }
 
-type Statement = Database.Statement<[string], number>;
+/**
+ * Number of one-byte counters. Subjects with the same hash share a counter, so a counter below its maximum is at least
+ * the number of rows of each of its subjects since the writer started.
+ */
+const counters = 2 ** 20;
+/** Maximum value of a counter. */
+const highest = 255;
+/**
+ * Maximum length in bytes of a subject key with stored counts; the key of a did:plc has 15 bytes. The limit bounds the
+ * writes of a commit.
+ */
+const maxKeyLength = 128;
+/**
+ * Maximum number of rows that one commit reads to create counts. A single subject may exceed this number if its rows
+ * were written before the file stored counts or before the writer was restarted.
+ */
+const beginRows = 2 * maxBatchRows;
+/** Maximum number of cached subjects that have too many groups to read. */
+const maxRefused = 10_000;
 
 /**
- * Returns a function that returns the numeric id of a text in a day's file, and adds the text if it is new, in the
- * caller's transaction. The caller must clear the cache `names` if the transaction fails.
+ * Maintains the counts of subjects with many rows while rows are added to a day. If counts are stored for a subject,
+ * they include all its rows. Counts may be missing for a subject with many rows, because the in-memory counting starts
+ * when the writer starts.
  */
-export function internerOf(db: Sqlite, names: RememberedNames): Intern {
-  const statements = new Map<NameTable, { find: Statement; insert: Statement }>();
-  for (const table of ['source', 'val', 'collection'] as const) {
-    statements.set(table, {
-      find: db.prepare<[string], number>(`SELECT id FROM ${table} WHERE name = ?`).pluck(),
-      insert: db.prepare<[string], number>(`INSERT INTO ${table}(name) VALUES (?) RETURNING id`).pluck(),
-    });
+class OpenDayCounter {
+  readonly #noticed = Buffer.alloc(counters);
+  readonly #kept: (subject: SubjectKey) => boolean;
+  readonly #refused = new Set<string>();
+  /** Returns the number of a subject's rows, at most `most`. */
+  readonly #rows: (subject: SubjectKey, most: number) => number;
+  /** Returns the number of a subject's groups, at most `most`. */
+  readonly #groups: (subject: SubjectKey, most: number) => number;
+  /** Adds a subject's rows from the stamp `from` onwards to its stored counts. */
+  readonly #add: (subject: SubjectKey, from: number) => void;
+
+  constructor(db: Sqlite) {
+    const kept = db.prepare<[SubjectKey], 1>('SELECT 1 FROM busy WHERE subject = ? LIMIT 1').pluck();
+    const rows = db
+      .prepare<[SubjectKey, number], number>(
+        'SELECT count(*) FROM (SELECT 1 FROM observation WHERE subject = ? LIMIT ?)',
+      )
+      .pluck();
+    const groups = db
+      .prepare<[SubjectKey, number], number>(
+        `SELECT count(*) FROM (SELECT 1 FROM observation WHERE subject = ? GROUP BY source, val, ${targetSql} LIMIT ?)`,
+      )
+      .pluck();
+    const add = db.prepare<[SubjectKey, number]>(
+      `INSERT INTO busy SELECT subject, source, val, ${targetSql} AS target, ${countsSql} FROM observation
+       WHERE subject = ? AND id >= ? GROUP BY source, val, target
+       ON CONFLICT DO UPDATE SET applied = applied + excluded.applied, removed = removed + excluded.removed`,
+    );
+    this.#kept = (subject) => kept.get(subject) !== undefined;
+    this.#rows = (subject, most) => rows.get(subject, most) ?? 0;
+    this.#groups = (subject, most) => groups.get(subject, most) ?? 0;
+    this.#add = (subject, from) => add.run(subject, from);
+    // Every further row of a subject with stored counts must be counted, so its counter starts at the maximum.
+    for (const subject of db.prepare<[], SubjectKey>('SELECT DISTINCT subject FROM busy').pluck().iterate()) {
+      this.#noticed[counterOf(subject)] = highest;
+    }
   }
-  return (table, name) => {
-    const known = names.get(table, name);
-    if (known !== undefined) return known;
-    const { find, insert } = statements.get(table) ?? {};
-    const id = find?.get(name) ?? insert?.get(name);
-    if (id === undefined) throw new StoreError('damaged', `${db.name}: the table ${table} assigned no id`);
-    names.set(table, name, id);
-    return id;
-  };
+
+  /** Counts rows that the same transaction has inserted. */
+  count(rows: readonly StoredRow[]): void {
+    const [from] = rows[0] ?? [];
+    if (from === undefined) return;
+    const many = new Map<string, SubjectKey>();
+    for (const [, subject] of rows) {
+      if (this.#notice(subject) >= hotRows) many.set(subjectName(subject), subject);
+    }
+    let left = beginRows;
+    for (const [name, subject] of many) {
+      if (subject.length > maxKeyLength || this.#refused.has(name)) continue;
+      if (this.#kept(subject)) this.#add(subject, from);
+      else left -= this.#begin(name, subject, left);
+    }
+  }
+
+  /**
+   * Creates the counts of a subject with at least `hotRows` rows. If the subject has more rows than this commit may
+   * still read, a later commit creates the counts. A subject with more rows than `beginRows` is counted in one
+   * commit, unless its rows form too many groups. Returns the number of rows charged to the limit.
+   */
+  #begin(name: string, subject: SubjectKey, left: number): number {
+    if (left <= 0) return 0;
+    const rows = this.#rows(subject, left + 1);
+    if (rows < hotRows) return 0;
+    if (rows > left) {
+      if (left < beginRows) return 0;
+      if (this.#groups(subject, maxGroups + 1) > maxGroups) {
+        if (this.#refused.size >= maxRefused) this.#refused.clear();
+        this.#refused.add(name);
+        return left;
+      }
+    }
+    this.#add(subject, 0);
+    return rows;
+  }
+
+  /**
+   * Counts one row of a subject. Returns the subject's counter: an upper bound of the rows that were added since the
+   * writer started, or 255 for more rows. After a failed commit the bound may be too high.
+   */
+  #notice(subject: SubjectKey): number {
+    const counter = counterOf(subject);
+    const noticed = Math.min(highest, (this.#noticed[counter] ?? 0) + 1);
+    this.#noticed[counter] = noticed;
+    return noticed;
+  }
 }
 
-/** Maximum number of cached texts. Above this number, the cache is emptied. */
-const maxRemembered = 100_000;
-/** Maximum memory of the cache, in bytes. Above this size, the cache is emptied. */
-const maxRememberedBytes = 16 * 1024 * 1024;
-/** Estimated memory per entry without its text, in bytes. */
-const entryBytes = 64;
-
-/** Cache of the numeric ids of texts in a day's file, bounded in entries and memory. */
-export class RememberedNames {
-  readonly #names = new Map<string, number>();
-  #bytes = 0;
-
-  get(table: NameTable, name: string): number | undefined {
-    return this.#names.get(keyOf(table, name));
-  }
-
-  set(table: NameTable, name: string, id: number): void {
-    const key = keyOf(table, name);
-    // Assume the maximum of two bytes per character. A text with only Latin-1 characters takes one byte per
-    // character.
-    const bytes = 2 * key.length + entryBytes;
-    if (this.#names.size >= maxRemembered || this.#bytes + bytes > maxRememberedBytes) this.clear();
-    this.#names.set(key, id);
-    this.#bytes += bytes;
-  }
-
-  clear(): void {
-    this.#names.clear();
-    this.#bytes = 0;
-  }
-
-  /** Upper bound of the memory in use, in bytes. */
-  get bytes(): number {
-    return this.#bytes;
-  }
-}
-
-function keyOf(table: NameTable, name: string): string {
-  return `${table} ${name}`;
+function counterOf(subject: SubjectKey): number {
+  return crc32(subject) % counters;
 }

@@ -1,13 +1,41 @@
+import { crc32 } from 'node:zlib';
 import { parseInstant } from '../../../contract/timestamp.ts';
-import { type SignatureVerdict, signatureVerdicts } from '../../label.ts';
-import { delayRangeOf, maxCountedValueBytes, maxCountedValues } from '../../labeler-counters.ts';
+import { type SignatureVerdict, signatureVerdicts } from '../../../contract/vocabulary.ts';
+import { delayRangeOf, maxCountedValueBytes, maxCountedValues } from '../../counts.ts';
+import { StoreError } from '../../errors.ts';
 import { dayStart } from '../../time.ts';
 import { type Sqlite, schemaVersion } from '../base/connection.ts';
 import type { DayForm } from '../base/files.ts';
-import { liveFlag, type NameOf, removalFlag, type StoredRow, verdictIn } from '../base/row.ts';
+import { liveFlag, removalFlag, type StoredRow, verdictIn } from '../base/row.ts';
 import type { CheckedGroups } from '../blocks/group-sums.ts';
 import { type DayFile, labelersCountedFrom, metaNames } from '../schema/day-schema.ts';
-import { type DayCounters, type Events, emptyCounters, isEmpty, packCounters, unpackCounters } from './day-counters.ts';
+
+/** Numbers of applications and removals. */
+export type Events = [applied: number, removed: number];
+
+/** Counters of one labeler's rows on one day. Values are identified by their numeric ids in the day's file. */
+export interface DayCounters {
+  readonly verdicts: Map<SignatureVerdict, number>;
+  /**
+   * Counts by value, for at most `maxCountedValues` values. A value keeps its entry until the day is sealed, even if
+   * its rows are purged. Once the limit is reached, no other value gets an entry on that day.
+   */
+  readonly values: Map<number, Events>;
+  /** Total counts of the rows of all values without an entry. */
+  readonly others: Events;
+  /** Number of live rows by delay range; ranges without rows may be absent. */
+  readonly delays: Map<number, number>;
+}
+
+/** Returns counters in which every count is zero. */
+export function emptyCounters(): DayCounters {
+  return { verdicts: new Map(), values: new Map(), others: [0, 0], delays: new Map() };
+}
+
+/** Returns true if every count is zero. */
+export function isEmpty({ verdicts }: DayCounters): boolean {
+  return signatureVerdicts.every((verdict) => (verdicts.get(verdict) ?? 0) === 0);
+}
 
 /** Properties of a row that are counted. */
 interface CountedRow {
@@ -18,17 +46,11 @@ interface CountedRow {
   readonly delay: number | null;
 }
 
-/** Columns that `countedRow` requires, for use in SQL. */
+/** Columns that `countedValues` requires, for use in SQL. */
 const countedColumns = 'id, val, flags, cts, cts_text';
 
 /** Returns the counted properties of a row, given as the columns in `countedColumns`. */
-export function countedRow(
-  id: number,
-  value: number,
-  flags: number,
-  cts: number | null,
-  text: string | null,
-): CountedRow {
+function countedValues(id: number, value: number, flags: number, cts: number | null, text: string | null): CountedRow {
   return {
     value,
     isRemoval: (flags & removalFlag) !== 0,
@@ -38,8 +60,8 @@ export function countedRow(
 }
 
 /** Returns the counted properties of a stored row. */
-function countedStoredRow([id, , , value, , , flags, , cts, text]: StoredRow): CountedRow {
-  return countedRow(id, value, flags, cts, text);
+export function countedRow([id, , , value, , , flags, , cts, text]: StoredRow): CountedRow {
+  return countedValues(id, value, flags, cts, text);
 }
 
 function delayRange(id: number, cts: number | null, text: string | null): number | null {
@@ -53,11 +75,6 @@ function addRow(counters: DayCounters, row: CountedRow, isLong: boolean): void {
   const { values } = counters;
   if (!isLong && values.size < maxCountedValues && !values.has(row.value)) values.set(row.value, [0, 0]);
   changeBy(counters, row, 1);
-}
-
-/** Subtracts a row that was counted before. */
-function subtractRow(counters: DayCounters, row: CountedRow): void {
-  changeBy(counters, row, -1);
 }
 
 function changeBy({ verdicts, values, others, delays }: DayCounters, row: CountedRow, by: 1 | -1): void {
@@ -122,82 +139,6 @@ export class StoredLabelerCounters {
   }
 }
 
-/** Compares the stored counters of a day's labelers with the rows of the day. */
-export class LabelerCounterCheck {
-  readonly #from: number;
-  readonly #expected = new Map<number, DayCounters>();
-
-  /** `from` is the stamp from which the stored counters include rows. */
-  constructor(from: number) {
-    this.#from = from;
-  }
-
-  /** Adds a row of the day. Rows may be added in any order. */
-  add(stored: StoredRow): void {
-    const [id, , source] = stored;
-    if (id < this.#from) return;
-    const row = countedStoredRow(stored);
-    const { verdicts, values, delays } = this.#of(source);
-    verdicts.set(row.verdict, (verdicts.get(row.verdict) ?? 0) + 1);
-    const events: Events = values.get(row.value) ?? [0, 0];
-    events[row.isRemoval ? 1 : 0] += 1;
-    values.set(row.value, events);
-    if (row.delay !== null) delays.set(row.delay, (delays.get(row.delay) ?? 0) + 1);
-  }
-
-  /** Yields the differences between the stored counters and the rows. */
-  *problems(stored: Iterable<readonly [number, DayCounters]>, nameOf: NameOf): Generator<string> {
-    const left = new Map(this.#expected);
-    for (const [source, counters] of stored) {
-      const expected = left.get(source) ?? emptyCounters();
-      left.delete(source);
-      const labeler = nameOf('source', source);
-      for (const what of differences(counters, expected, nameOf)) yield `the counter of ${labeler} for ${what}`;
-    }
-    for (const source of left.keys()) yield `${nameOf('source', source)} has rows but no counters`;
-  }
-
-  #of(source: number): DayCounters {
-    const counters = this.#expected.get(source) ?? emptyCounters();
-    this.#expected.set(source, counters);
-    return counters;
-  }
-}
-
-/** Formats the counts of a counter. */
-function described([applied, removed]: Events): string {
-  return `${applied} applied and ${removed} removed`;
-}
-
-function* differences(stored: DayCounters, rows: DayCounters, nameOf: NameOf): Generator<string> {
-  for (const verdict of signatureVerdicts) {
-    const [has, expected] = [stored.verdicts.get(verdict) ?? 0, rows.verdicts.get(verdict) ?? 0];
-    if (has !== expected) yield `${verdict} signatures has ${has}, but the rows have ${expected}`;
-  }
-  const others: Events = [0, 0];
-  for (const [value, [applied, removed]] of rows.values) {
-    if (stored.values.has(value)) continue;
-    others[0] += applied;
-    others[1] += removed;
-  }
-  if (!same(stored.others, others))
-    yield `other values has ${described(stored.others)}, but the rows have ${described(others)}`;
-  for (const [value, events] of stored.values) {
-    const expected: Events = rows.values.get(value) ?? [0, 0];
-    if (!same(events, expected)) {
-      yield `${nameOf('val', value)} has ${described(events)}, but the rows have ${described(expected)}`;
-    }
-  }
-  for (const range of new Set([...stored.delays.keys(), ...rows.delays.keys()])) {
-    const [has, expected] = [stored.delays.get(range) ?? 0, rows.delays.get(range) ?? 0];
-    if (has !== expected) yield `the delay range ${range} has ${has}, but the rows have ${expected}`;
-  }
-}
-
-function same([a, b]: Events, [c, d]: Events): boolean {
-  return a === c && b === d;
-}
-
 /** Changes the counters of labelers in a file, in the caller's transaction. */
 class WrittenCounters {
   readonly #path: string;
@@ -237,7 +178,7 @@ export function labelerCounterWriter(
       counters.change(source, (counted) => {
         for (const at of indexes) {
           const row = rows[at];
-          if (row) addRow(counted, countedStoredRow(row), isLongValue(textOf(at)));
+          if (row) addRow(counted, countedRow(row), isLongValue(textOf(at)));
         }
       });
     }
@@ -249,8 +190,14 @@ function isLongValue(value: string): boolean {
   return value.length > maxCountedValueBytes || Buffer.byteLength(value) > maxCountedValueBytes;
 }
 
-/** A removed row and its stamp. */
-type RemovedRow = CountedRow & { readonly id: number };
+/** Columns of a removed row. */
+interface RemovedRow {
+  readonly id: number;
+  readonly val: number;
+  readonly flags: number;
+  readonly cts: number | null;
+  readonly ctsText: string | null;
+}
 
 /**
  * Returns a function that subtracts removed rows of a labeler from its counters in an open day, in the caller's
@@ -265,7 +212,9 @@ export function labelerCounterSubtraction(db: Sqlite): (source: number, rows: re
     const counted = rows.filter(({ id }) => id >= (from ?? 0));
     if (counted.length === 0) return;
     counters.change(source, (kept) => {
-      for (const row of counted) subtractRow(kept, row);
+      for (const { id, val, flags, cts, ctsText } of counted) {
+        changeBy(kept, countedValues(id, val, flags, cts, ctsText), -1);
+      }
     });
   };
 }
@@ -329,13 +278,13 @@ export function recountLabelers(db: Sqlite): void {
     .all(maxCountedValueBytes);
   const longValues = new Set(long);
   const read = db
-    .prepare<[number], [number, ...Parameters<typeof countedRow>]>(
+    .prepare<[number], [number, ...Parameters<typeof countedValues>]>(
       `SELECT source, ${countedColumns} FROM main.observation WHERE id >= ? ORDER BY id`,
     )
     .raw();
   const bySource = new Map<number, DayCounters>();
   for (const [source, ...columns] of read.iterate(from.get(metaNames.countedFrom) ?? 0)) {
-    const row = countedRow(...columns);
+    const row = countedValues(...columns);
     const counters = bySource.get(source) ?? emptyCounters();
     bySource.set(source, counters);
     addRow(counters, row, longValues.has(row.value));
@@ -345,4 +294,89 @@ export function recountLabelers(db: Sqlite): void {
     db.exec('DELETE FROM main.counter_labeler');
     for (const [source, counters] of bySource) write.run(source, packCounters(counters, source, db.name));
   })();
+}
+
+/**
+ * Encoding of one labeler's counters of one day as a single value, which a commit rewrites for each of its labelers.
+ * All numbers are varints, in this order: the counts by verdict; the counts of the values without an entry; the number
+ * of values and, for each value, the increase of its id and two counts; for each delay range with rows, the increase of
+ * its index and its count. A checksum over this content and the labeler's id follows.
+ */
+
+/** Verdicts in the order in which their counts are stored. Adding a verdict requires a new schema version. */
+const storedVerdicts = [
+  'verified',
+  'invalid',
+  'unsigned',
+  'unverified',
+  'verified_earlier_key',
+] as const satisfies readonly SignatureVerdict[];
+
+const crcBytes = 4;
+
+/** Packs the counters of a labeler. Throws `damaged` if a count is negative. */
+export function packCounters({ verdicts, values, others, delays }: DayCounters, source: number, path: string): Buffer {
+  const numbers = [...storedVerdicts.map((verdict) => verdicts.get(verdict) ?? 0), ...others, values.size];
+  let before = 0;
+  for (const [value, [applied, removed]] of [...values].sort(([a], [b]) => a - b)) {
+    numbers.push(value - before, applied, removed);
+    before = value;
+  }
+  before = 0;
+  for (const [range, count] of [...delays].filter(([, count]) => count !== 0).sort(([a], [b]) => a - b)) {
+    numbers.push(range - before, count);
+    before = range;
+  }
+  const bytes: number[] = [];
+  for (const number of numbers) {
+    if (number < 0) throw damaged(path, source);
+    let value = number;
+    for (; value >= 0x80; value = Math.floor(value / 0x80)) bytes.push((value & 0x7f) | 0x80);
+    bytes.push(value);
+  }
+  const packed = Buffer.alloc(bytes.length + crcBytes);
+  packed.set(bytes);
+  packed.writeUInt32LE(crc32(packed.subarray(0, bytes.length), source), bytes.length);
+  return packed;
+}
+
+/**
+ * Unpacks the counters of a labeler that were read from the file `path`. Throws `damaged` if the checksum does not
+ * match.
+ */
+export function unpackCounters(packed: unknown, source: number, path: string): DayCounters {
+  const end = Buffer.isBuffer(packed) ? packed.length - crcBytes : -1;
+  if (!Buffer.isBuffer(packed) || end < 0 || crc32(packed.subarray(0, end), source) !== packed.readUInt32LE(end)) {
+    throw damaged(path, source);
+  }
+  const bytes: Buffer = packed;
+  let at = 0;
+  function next(): number {
+    let value = 0;
+    for (let scale = 1; at < end; scale *= 0x80) {
+      const byte = bytes[at++] ?? 0;
+      value += (byte & 0x7f) * scale;
+      if (byte < 0x80) break;
+    }
+    return value;
+  }
+  const counters = emptyCounters();
+  for (const verdict of storedVerdicts) counters.verdicts.set(verdict, next());
+  counters.others[0] = next();
+  counters.others[1] = next();
+  let value = 0;
+  for (let left = next(); left > 0 && at < end; left--) {
+    value += next();
+    const events: Events = [next(), next()];
+    counters.values.set(value, events);
+  }
+  for (let range = 0; at < end; ) {
+    range += next();
+    counters.delays.set(range, next());
+  }
+  return counters;
+}
+
+function damaged(path: string, source: number): StoreError {
+  return new StoreError('damaged', `${path}: the counters of labeler ${source} do not match their checksum`);
 }

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { setImmediate as nextTick } from 'node:timers/promises';
 import type { Micros } from '../../../contract/timestamp.ts';
-import type { LabelerCount } from '../../account-counts.ts';
+import type { LabelerCount } from '../../counts.ts';
 import { StoreError } from '../../errors.ts';
 import {
   type AccountChunk,

@@ -1,8 +1,8 @@
-import { signatureVerdicts } from '../../label.ts';
-import type { LabelerCounters, LabelersCounters } from '../../labeler-counters.ts';
+import { type SignatureVerdict, signatureVerdicts } from '../../../contract/vocabulary.ts';
+import { delayBounds, type LabelerCounters, type LabelersCounters, maxCountedValues } from '../../counts.ts';
 import { dayOf, dayStart, type Interval, micros } from '../../time.ts';
 import type { DayReader } from '../day/day-reader.ts';
-import { type DayCounters, isEmpty, LabelerSum } from '../labeler/day-counters.ts';
+import { type DayCounters, type Events, isEmpty } from '../labeler/stored-counters.ts';
 import { assertInterval, type Days } from './days.ts';
 
 /** Maximum number of day sets whose sums are cached. */
@@ -215,43 +215,34 @@ class DayPacking {
     }
     const names = day.namesOf('source', new Set(this.#counted.map(([source]) => source)));
     const values = day.namesOf('val', new Set(this.#counted.flatMap(([, counters]) => [...counters.values.keys()])));
-    return PackedDay.of({ counted: this.#counted, names, values });
+    return new PackedDay(this.#counted, names, values);
   }
-}
-
-/** Counters of a day, with the texts for the numeric ids of labelers and values. */
-interface CountedDay {
-  readonly counted: readonly (readonly [source: number, counters: DayCounters])[];
-  readonly names: ReadonlyMap<number, string>;
-  readonly values: ReadonlyMap<number, string>;
 }
 
 /** Counters of all labelers of one day in a single array, because objects would need several times the memory. */
 class PackedDay {
   /** Index in `#numbers` at which the counters of each labeler begin. */
-  readonly #labelers: ReadonlyMap<string, number>;
+  readonly #labelers = new Map<string, number>();
   readonly #numbers: Float64Array;
   readonly #values: ReadonlyMap<number, string>;
 
-  private constructor(labelers: ReadonlyMap<string, number>, numbers: Float64Array, values: CountedDay['values']) {
-    this.#labelers = labelers;
-    this.#numbers = numbers;
-    this.#values = values;
-  }
-
-  /** Packs the counters of a day. */
-  static of({ counted, names, values }: CountedDay): PackedDay {
-    const labelers = new Map<string, number>();
+  /** `names` and `values` are the texts for the numeric ids of the labelers and of their values. */
+  constructor(
+    counted: readonly (readonly [source: number, counters: DayCounters])[],
+    names: ReadonlyMap<number, string>,
+    values: ReadonlyMap<number, string>,
+  ) {
     const numbers: number[] = [];
     for (const [source, { verdicts, values: own, others, delays }] of counted) {
-      labelers.set(names.get(source) ?? '', numbers.length);
+      this.#labelers.set(names.get(source) ?? '', numbers.length);
       for (const verdict of signatureVerdicts) numbers.push(verdicts.get(verdict) ?? 0);
       numbers.push(...others, own.size);
       for (const [value, [applied, removed]] of own) numbers.push(value, applied, removed);
       numbers.push(delays.size);
       for (const [range, count] of delays) numbers.push(range, count);
     }
-    return new PackedDay(labelers, Float64Array.from(numbers), values);
+    this.#numbers = Float64Array.from(numbers);
+    this.#values = values;
   }
 
   /**
@@ -333,4 +324,75 @@ function countersWith(entry: Entry, before: LabelerSum | null): LabelerCounters 
   const counters = sum.counters(entry.labeler);
   entry.summed = { before, counters };
   return counters;
+}
+
+/** Maximum number of values in a sum. Above this number, the values with the smallest counts are added to `others`. */
+const maxSummedValues = 2 * maxCountedValues;
+
+/** Sum of one labeler's counters over several days. */
+class LabelerSum {
+  readonly #verdicts = new Map<SignatureVerdict, number>();
+  readonly #values = new Map<string, Events>();
+  readonly #others: Events = [0, 0];
+  readonly #delays: number[] = Array.from({ length: delayBounds.length + 1 }, () => 0);
+
+  /** Adds the counters of a day. `texts` contains the texts of the day's values by id. */
+  addDay({ verdicts, values, others, delays }: DayCounters, texts: ReadonlyMap<number, string>): void {
+    for (const [verdict, count] of verdicts) this.#verdicts.set(verdict, (this.#verdicts.get(verdict) ?? 0) + count);
+    for (const [value, [applied, removed]] of values) {
+      if (applied + removed > 0) this.#addValue(texts.get(value) ?? '', applied, removed);
+    }
+    increase(this.#others, others);
+    for (const [range, count] of delays) this.#delays[range] = (this.#delays[range] ?? 0) + count;
+  }
+
+  /** Adds another sum of the same labeler. */
+  add(sum: LabelerSum): void {
+    for (const [verdict, count] of sum.#verdicts)
+      this.#verdicts.set(verdict, (this.#verdicts.get(verdict) ?? 0) + count);
+    for (const [value, [applied, removed]] of sum.#values) this.#addValue(value, applied, removed);
+    increase(this.#others, sum.#others);
+    for (const [range, count] of sum.#delays.entries()) this.#delays[range] = (this.#delays[range] ?? 0) + count;
+  }
+
+  /** Returns the sum in the form of the port. */
+  counters(labeler: string): LabelerCounters {
+    const sorted = largestFirst(this.#values);
+    const others: Events = [...this.#others];
+    for (const [, events] of sorted.slice(maxCountedValues)) increase(others, events);
+    const verdicts = Object.fromEntries(
+      signatureVerdicts.map((verdict) => [verdict, this.#verdicts.get(verdict) ?? 0]),
+    );
+    return {
+      labeler,
+      verdicts: verdicts as Record<SignatureVerdict, number>,
+      values: sorted.slice(0, maxCountedValues).map(([value, [applied, removed]]) => ({ value, applied, removed })),
+      others: { applied: others[0], removed: others[1] },
+      delays: [...this.#delays],
+    };
+  }
+
+  #addValue(value: string, applied: number, removed: number): void {
+    const events = this.#values.get(value);
+    if (events) increase(events, [applied, removed]);
+    else this.#values.set(value, [applied, removed]);
+    if (this.#values.size > maxSummedValues) this.#shrink();
+  }
+
+  /** Limits the number of values, because different days may have different values. */
+  #shrink(): void {
+    for (const [value, events] of largestFirst(this.#values).slice(maxCountedValues)) {
+      increase(this.#others, events);
+      this.#values.delete(value);
+    }
+  }
+}
+
+function increase(sum: Events, [applied, removed]: Events): void {
+  sum[0] += applied;
+  sum[1] += removed;
+}
+
+function largestFirst(values: ReadonlyMap<string, Events>): [string, Events][] {
+  return [...values].sort(([a, x], [b, y]) => y[0] + y[1] - x[0] - x[1] || (a < b ? -1 : 1));
 }

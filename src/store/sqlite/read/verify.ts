@@ -1,13 +1,14 @@
+import { signatureVerdicts } from '../../../contract/vocabulary.ts';
 import { StoreError } from '../../errors.ts';
 import { identityOf } from '../../label.ts';
 import type { DayReport } from '../../port.ts';
 import { dayName, dayOf, minute } from '../../time.ts';
 import { storeError } from '../base/connection.ts';
-import { decodeRow, type SubjectKey } from '../base/row.ts';
+import { decodeRow, type NameOf, type StoredRow, type SubjectKey } from '../base/row.ts';
+import { filterBlocks } from '../day/account-rows.ts';
 import type { DayReader } from '../day/day-reader.ts';
-import { LabelerCounterCheck } from '../labeler/stored-counters.ts';
+import { countedRow, type DayCounters, type Events, emptyCounters } from '../labeler/stored-counters.ts';
 import { metaNames } from '../schema/day-schema.ts';
-import { filterBlocks } from '../schema/subject-filter.ts';
 
 /** Maximum number of problems listed per day. A single damaged page can cause thousands. */
 const maxProblems = 50;
@@ -175,4 +176,80 @@ function compareStamps(day: DayReader, minutes: Sums, report: (problem: string) 
         `minute ${name}: the packed stamps have ${applied} applications and ${removed} removals, but the rows have ${a} and ${r}`,
       );
   }
+}
+
+/** Compares the stored counters of a day's labelers with the rows of the day. */
+class LabelerCounterCheck {
+  readonly #from: number;
+  readonly #expected = new Map<number, DayCounters>();
+
+  /** `from` is the stamp from which the stored counters include rows. */
+  constructor(from: number) {
+    this.#from = from;
+  }
+
+  /** Adds a row of the day. Rows may be added in any order. */
+  add(stored: StoredRow): void {
+    const [id, , source] = stored;
+    if (id < this.#from) return;
+    const row = countedRow(stored);
+    const { verdicts, values, delays } = this.#of(source);
+    verdicts.set(row.verdict, (verdicts.get(row.verdict) ?? 0) + 1);
+    const events: Events = values.get(row.value) ?? [0, 0];
+    events[row.isRemoval ? 1 : 0] += 1;
+    values.set(row.value, events);
+    if (row.delay !== null) delays.set(row.delay, (delays.get(row.delay) ?? 0) + 1);
+  }
+
+  /** Yields the differences between the stored counters and the rows. */
+  *problems(stored: Iterable<readonly [number, DayCounters]>, nameOf: NameOf): Generator<string> {
+    const left = new Map(this.#expected);
+    for (const [source, counters] of stored) {
+      const expected = left.get(source) ?? emptyCounters();
+      left.delete(source);
+      const labeler = nameOf('source', source);
+      for (const what of differences(counters, expected, nameOf)) yield `the counter of ${labeler} for ${what}`;
+    }
+    for (const source of left.keys()) yield `${nameOf('source', source)} has rows but no counters`;
+  }
+
+  #of(source: number): DayCounters {
+    const counters = this.#expected.get(source) ?? emptyCounters();
+    this.#expected.set(source, counters);
+    return counters;
+  }
+}
+
+/** Formats the counts of a counter. */
+function described([applied, removed]: Events): string {
+  return `${applied} applied and ${removed} removed`;
+}
+
+function* differences(stored: DayCounters, rows: DayCounters, nameOf: NameOf): Generator<string> {
+  for (const verdict of signatureVerdicts) {
+    const [has, expected] = [stored.verdicts.get(verdict) ?? 0, rows.verdicts.get(verdict) ?? 0];
+    if (has !== expected) yield `${verdict} signatures has ${has}, but the rows have ${expected}`;
+  }
+  const others: Events = [0, 0];
+  for (const [value, [applied, removed]] of rows.values) {
+    if (stored.values.has(value)) continue;
+    others[0] += applied;
+    others[1] += removed;
+  }
+  if (!same(stored.others, others))
+    yield `other values has ${described(stored.others)}, but the rows have ${described(others)}`;
+  for (const [value, events] of stored.values) {
+    const expected: Events = rows.values.get(value) ?? [0, 0];
+    if (!same(events, expected)) {
+      yield `${nameOf('val', value)} has ${described(events)}, but the rows have ${described(expected)}`;
+    }
+  }
+  for (const range of new Set([...stored.delays.keys(), ...rows.delays.keys()])) {
+    const [has, expected] = [stored.delays.get(range) ?? 0, rows.delays.get(range) ?? 0];
+    if (has !== expected) yield `the delay range ${range} has ${has}, but the rows have ${expected}`;
+  }
+}
+
+function same([a, b]: Events, [c, d]: Events): boolean {
+  return a === c && b === d;
 }

@@ -29,18 +29,16 @@ import {
   writerLockHeld,
 } from '../base/files.ts';
 import { DayReader } from '../day/day-reader.ts';
-import { recountOpenDay } from '../hot/hot-counts.ts';
 import { recountLabelers } from '../labeler/stored-counters.ts';
 import { assertOneGeneration, assertSound, assertStateBegun, assertStateFile } from '../read/lost-tail.ts';
 import { unreadableDay, verifyDay } from '../read/verify.ts';
-import { countsSql } from '../schema/day-schema.ts';
+import { countsSql, hasChecksums, targetSql } from '../schema/day-schema.ts';
 import { stateMigrations } from '../schema/state-schema.ts';
 import { stateChanges, stateQueries } from '../state/state.ts';
-import { recoverDays } from '../upkeep/maintenance.ts';
-import { hasChecksums, replaceDay } from '../upkeep/replace-day.ts';
+import { recoverDays, replaceDay } from '../upkeep/maintenance.ts';
 
 /** Result of repairing a day. */
-export interface RepairReport {
+interface RepairReport {
   /** Report of the day after the repair. It lists the problems that the repair could not correct. */
   readonly day: DayReport;
   /** Problems that were repaired. */
@@ -139,6 +137,19 @@ function recount(path: string): void {
 }
 
 /**
+ * Recomputes the stored counts of an open day for the subjects that already have stored counts, in the caller's
+ * transaction. Other hot subjects may get counts when their next rows are added.
+ */
+function recountOpenDay(db: Sqlite): void {
+  db.exec(`
+    CREATE TEMP TABLE kept AS SELECT DISTINCT subject FROM busy;
+    DELETE FROM busy;
+    INSERT INTO busy SELECT subject, source, val, ${targetSql} AS target, ${countsSql} FROM observation
+      WHERE subject IN (SELECT subject FROM kept) GROUP BY subject, source, val, target;
+    DROP TABLE kept;`);
+}
+
+/**
  * Inspects the store in a directory, whether or not a writer is running, without changing the directory. If no
  * process has the store open, the inspection reads a copy, because SQLite would otherwise create files of the
  * inspecting user next to the database. Throws a `StoreError`: `not_a_store`, `schema_newer`, `damaged`, `busy`, or
@@ -212,7 +223,7 @@ function sizeOf(folder: string): number {
 }
 
 /** Result of moving a store aside: the moved files and their new directory. */
-export interface SetAside {
+interface SetAside {
   readonly directory: string;
   /** Names of the moved files; day files have the prefix `days/`. */
   readonly moved: readonly string[];

@@ -1,18 +1,8 @@
-import { statSync } from 'node:fs';
+import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { StoreError } from '../../errors.ts';
-import type { RefusedRows, RefusedRowsChange } from '../../label.ts';
-import { postCollection } from '../../subject.ts';
-import {
-  type Migration,
-  migrate,
-  pageBytes,
-  type Sqlite,
-  schemaVersion,
-  setPragma,
-  storeError,
-} from '../base/connection.ts';
-import { removeDatabase } from '../base/files.ts';
+import { postCollection, type RefusedRows, type RefusedRowsChange } from '../../label.ts';
+import { type Migration, type Sqlite, schemaVersion, storeError } from '../base/connection.ts';
 import { recordBits, removalFlag } from '../base/row.ts';
 
 const isEarlier = "endpoint GLOB 'refused/[0-9a-f]'";
@@ -39,7 +29,7 @@ DELETE FROM position WHERE ${isEarlier};`;
  *   `subject_filter` rules out subjects without rows. `block` has checksums of the rows and of the texts in blocks
  *   (`blocks.ts`), and `group_sum` has checksums of all other data that is served (`group-sums.ts`).
  *
- * `counter_labeler` counts each labeler's rows by verdict, by value and by delay (`labeler/day-counters.ts`), from
+ * `counter_labeler` counts each labeler's rows by verdict, by value and by delay (`labeler/stored-counters.ts`), from
  * the stamp `counted_from` onwards, or all rows if `counted_from` is absent.
  *
  * `observation.id` is `observedAt`. `subject` is 15 bytes for a did:plc, and the text of any other DID. `cts` is in
@@ -151,13 +141,22 @@ export const labelersCountedFrom = { open: 5, sealed: 6 } as const;
 /** First schema version of a sealed day with checksums. */
 export const checkedFrom = 5;
 
+/** Offset of `user_version` in a SQLite file (SQLite file format, section 1.3). */
+const versionAt = 60;
+
+/** Returns true if a sealed day has checksums, according to the schema version in the header of its file. */
+export function hasChecksums(path: string): boolean {
+  const file = openSync(path, 'r');
+  try {
+    const bytes = Buffer.alloc(4);
+    return readSync(file, bytes, 0, 4, versionAt) === 4 && bytes.readUInt32BE() >= checkedFrom;
+  } finally {
+    closeSync(file);
+  }
+}
+
 /** Minimum number of a subject's rows on one day for which the file stores counts of the subject. */
 export const hotRows = 64;
-
-/** Columns of a row in open and sealed days, in the order of `StoredRow`. */
-export const rowColumns = 'id, subject, source, val, collection, rest, flags, ver, cts, cts_text, cid, exp, sig, extra';
-/** Tables that are copied unchanged when a day is sealed. */
-export const sharedTables = ['source', 'val', 'collection', 'counter_hour', 'refusal', 'position', 'meta'] as const;
 /** Names of the entries in the table `meta`. */
 export const metaNames = {
   last: 'last',
@@ -203,30 +202,6 @@ export function aboutSpaceSql(schema: 'main' | 'day'): string {
   const collection = `(SELECT id FROM ${schema}.collection WHERE name = '${segment}')`;
   return `(collection IS NOT NULL AND collection IS ${collection}
     OR collection IS NULL AND rest IS NOT NULL AND (rest = '/${segment}' OR substr(rest, 1, 7) = '/${segment}/'))`;
-}
-
-/** Size of the page cache while a sealed day is written, in bytes; one cache each for the source and the new file. */
-export const growingCacheBytes = 32 * 1024 * 1024;
-
-/**
- * Creates and opens the file in which a sealed day is built. An incomplete file of an earlier attempt is removed first.
- * The file has no journal on disk: the caller must flush it before the rename, and a crash before the flush leaves an
- * unusable file.
- */
-export function createGrowingDay(growing: string): Sqlite {
-  removeDatabase(growing);
-  return new Database(growing, { timeout: 0 });
-}
-
-/** Creates the schema of the new file, and attaches the source file as the database `day`. */
-export function prepareGrowingDay(db: Sqlite, from: string): void {
-  setPragma(db, 'page_size', pageBytes);
-  setPragma(db, 'journal_mode', 'memory');
-  setPragma(db, 'synchronous', 0);
-  setPragma(db, 'temp_store', 2);
-  setPragma(db, 'cache_size', -growingCacheBytes / 1024);
-  migrate(db, sealedDayMigrations, new Date().toISOString());
-  db.prepare('ATTACH ? AS day').run(from);
 }
 
 /**

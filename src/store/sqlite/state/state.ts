@@ -1,7 +1,6 @@
 import type { Micros } from '../../../contract/timestamp.ts';
-import type { GapReason } from '../../../contract/vocabulary.ts';
 import { StoreError } from '../../errors.ts';
-import { changedGaps, clip, coalesce, gappedTime } from '../../gaps.ts';
+import { changedGaps, clip, coalesce, everySource, type GapRow, gapOf, gappedTime, gapsWithout } from '../../gaps.ts';
 import type { Epoch, GapChange, LabelerCoverage, StoredGap } from '../../port.ts';
 import type { Purge } from '../../removals.ts';
 import {
@@ -301,17 +300,6 @@ function definitionTable(db: Sqlite): DefinitionTable {
   return { sizes: () => sizes.all(), sizesOf: (did) => sizesOf.all(did), dropOldest: (did) => dropOldest.get(did) };
 }
 
-/** A gap as a row of the table. */
-export interface GapRow {
-  source: string;
-  started: Micros;
-  ended: Micros;
-  reason: GapReason;
-}
-
-/** Source name that stands for the whole instrument in stored gaps. */
-export const everySource = '';
-
 /** Creates the functions that query gaps. */
 function gapQueries(db: Sqlite) {
   const all = db.prepare<[number, number], GapRow>('SELECT * FROM gap WHERE ended > ? AND started < ?');
@@ -351,8 +339,8 @@ function gapChanges(db: Sqlite) {
     const source = gap.source ?? everySource;
     const before = ofSource.all(source).map(gapOf);
     const after = changedGaps(before, one);
-    for (const { start, end, reason } of without(before, after)) remove.run(source, start, end, reason);
-    for (const { start, end, reason } of without(after, before)) insert.run(source, start, end, reason);
+    for (const { start, end, reason } of gapsWithout(before, after)) remove.run(source, start, end, reason);
+    for (const { start, end, reason } of gapsWithout(after, before)) insert.run(source, start, end, reason);
   }
 
   return {
@@ -362,13 +350,4 @@ function gapChanges(db: Sqlite) {
       for (const one of changes) change(one);
     }),
   };
-}
-
-function without(gaps: readonly StoredGap[], others: readonly StoredGap[]): StoredGap[] {
-  const keys = new Set(others.map((gap) => `${gap.start} ${gap.end} ${gap.reason}`));
-  return gaps.filter((gap) => !keys.has(`${gap.start} ${gap.end} ${gap.reason}`));
-}
-
-function gapOf({ source, started, ended, reason }: GapRow): StoredGap {
-  return { source: source === everySource ? null : source, start: started, end: ended, reason };
 }

@@ -1,11 +1,13 @@
+import { once } from 'node:events';
 import { chmodSync, existsSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
+import { Worker } from 'node:worker_threads';
 import Database from 'better-sqlite3';
 import type { Micros } from '../../../contract/timestamp.ts';
-import { StoreError } from '../../errors.ts';
+import { StoreError, type StoreErrorCode, storeErrors } from '../../errors.ts';
 import { duplicateHorizon, type Maintenance } from '../../port.ts';
 import { dayFromName, dayName, dayOf, dayStart } from '../../time.ts';
-import { storeError, syncFolder } from '../base/connection.ts';
+import { type Faults, storeError, syncFolder } from '../base/connection.ts';
 import {
   type DayForm,
   dayPath,
@@ -15,10 +17,19 @@ import {
   removeDatabase,
   type StorePaths,
 } from '../base/files.ts';
+import { rowColumns } from '../base/row.ts';
 import { type DayContent, dayContent, recordLostTails, remedy } from '../read/lost-tail.ts';
-import { rowColumns } from '../schema/day-schema.ts';
+import { hasChecksums } from '../schema/day-schema.ts';
 import type { StateChanges } from '../state/state.ts';
-import { hasChecksums, type ReplaceOptions, replaceDay, writeInThread } from './replace-day.ts';
+import type { DayTask } from './seal-day.ts';
+
+/** Options for replacing a sealed day. */
+interface ReplaceOptions {
+  readonly paths: StorePaths;
+  readonly faults: Faults | undefined;
+  readonly onFile: OnFile;
+  readonly signal: AbortSignal;
+}
 
 /** State and options for adding checksums to a sealed day. */
 interface Replacing extends ReplaceOptions {
@@ -67,14 +78,17 @@ async function seal({ paths, state, faults, onFile, signal }: Upkeep, day: numbe
   const sealed = dayPath(paths, day, 'sealed');
   // The sealed file already exists if an earlier run was interrupted after writing it but before recording the day as
   // sealed.
-  if (!existsSync(sealed)) await writeSealed(paths, day, sealed, { faults, signal });
-  else if (!sameRows(sealed, open)) {
+  if (!existsSync(sealed)) {
+    await writeGrowing({ paths, signal }, { kind: 'seal', day });
+    faults?.('seal.written');
+    moveIntoPlace(paths, day);
+  } else if (sameRows(sealed, open)) syncFolder(paths.days);
+  else {
     throw new StoreError(
       'damaged',
       `${dayName(day)} is listed as open in the state file, but a sealed file with different rows exists`,
     );
   }
-  syncFolder(paths.days);
   faults?.('seal.renamed');
   state.addDay(day, true);
   faults?.('seal.recorded');
@@ -86,27 +100,6 @@ async function seal({ paths, state, faults, onFile, signal }: Upkeep, day: numbe
     action: 'removed',
     reason: 'the sealed file contains the same rows',
   });
-}
-
-async function writeSealed(
-  paths: StorePaths,
-  day: number,
-  sealed: string,
-  { faults, signal }: Pick<Upkeep, 'faults' | 'signal'>,
-): Promise<void> {
-  const growing = growingPath(paths, day);
-  try {
-    await writeInThread({ kind: 'seal', from: dayPath(paths, day, 'open'), growing, day }, signal);
-  } catch (error) {
-    // Remove the incomplete file to free its space.
-    removeDatabase(growing);
-    throw error;
-  }
-  if (signal.aborted) throw new StoreError('closed', 'the store was closed');
-  // Make the complete file read-only.
-  chmodSync(growing, 0o444);
-  faults?.('seal.written');
-  renameSync(growing, sealed);
 }
 
 function expire({ paths, state, windowDays, faults, onFile }: Upkeep, at: Micros): string[] {
@@ -193,15 +186,13 @@ function assertCatalog(files: readonly DayFile[], known: readonly number[], floo
 /** Removes or moves aside the file of an expired, unfinished or foreign day. Returns true if the file is kept. */
 function keep({ day, path, content, form }: DayFile, floor: number, onFile: OnFile): boolean {
   const name = nameOf(day, form);
+  const remove = (reason: string): void => {
+    removeDatabase(path);
+    onFile({ name, day: dayName(day), action: 'removed', reason });
+  };
   switch (content.kind) {
     case 'unfinished':
-      removeDatabase(path);
-      onFile({
-        name,
-        day: dayName(day),
-        action: 'removed',
-        reason: 'the file was an unfinished new day without any rows',
-      });
+      remove('the file was an unfinished new day without any rows');
       return false;
     case 'foreign':
       renameSync(path, freeName(`${path}.aside`));
@@ -216,8 +207,7 @@ function keep({ day, path, content, form }: DayFile, floor: number, onFile: OnFi
       return true;
     case 'day':
       if (day >= floor) return true;
-      removeDatabase(path);
-      onFile({ name, day: dayName(day), action: 'removed', reason: expiredReason });
+      remove(expiredReason);
       return false;
   }
 }
@@ -330,4 +320,79 @@ async function keepOneDaysChecksums(replacing: Replacing): Promise<void> {
     const name = basename(dayPath(paths, day.day, 'sealed'));
     onFile({ name, day: dayName(day.day), action: 'left', reason: `the day stays unverified: ${error.message}` });
   }
+}
+
+/**
+ * Rewrites a sealed day and replaces the old file. After a crash at any point, either the old or the new file is in
+ * place.
+ */
+export async function replaceDay(options: ReplaceOptions, day: number, kind: 'check' | 'repair'): Promise<void> {
+  const { paths, faults, onFile } = options;
+  await writeGrowing(options, { kind, day });
+  faults?.('checksums.written');
+  const sealed = moveIntoPlace(paths, day);
+  faults?.('checksums.renamed');
+  const reason =
+    kind === 'check' ? 'the day now has checksums' : 'all data derived from the rows of the day was recomputed';
+  onFile({ name: basename(sealed), day: dayName(day), action: 'rewritten', reason });
+}
+
+/** Moves the new file of a sealed day to its place, durably. Returns its path. */
+export function moveIntoPlace(paths: StorePaths, day: number): string {
+  const sealed = dayPath(paths, day, 'sealed');
+  renameSync(growingPath(paths, day), sealed);
+  syncFolder(paths.days);
+  return sealed;
+}
+
+/**
+ * Writes a new file of a sealed day in a worker thread. Resolves once the file is complete, durable and read-only: with
+ * the number of its rows, or for `purge` and `spaces` with the number of omitted rows. Throws `closed` if the store was
+ * closed.
+ */
+export async function writeGrowing(
+  { paths, signal }: Pick<ReplaceOptions, 'paths' | 'signal'>,
+  task: DayTask,
+): Promise<number> {
+  const growing = growingPath(paths, task.day);
+  const from = dayPath(paths, task.day, task.kind === 'seal' ? 'open' : 'sealed');
+  let rows: number;
+  try {
+    rows = await runThread({ task, from, growing }, signal);
+  } catch (error) {
+    // Remove the incomplete file to free its space.
+    removeDatabase(growing);
+    throw error;
+  }
+  if (signal.aborted) throw new StoreError('closed', 'the store was closed');
+  if (task.kind !== 'spaces' || rows > 0) chmodSync(growing, 0o444);
+  return rows;
+}
+
+async function runThread(workerData: object, signal: AbortSignal): Promise<number> {
+  // Modules are .js files in the compiled program but .ts files in the source tree.
+  const file = new URL(`./seal-worker${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url);
+  const worker = new Worker(file, { workerData });
+  const abort = (): void => void worker.terminate();
+  signal.addEventListener('abort', abort);
+  try {
+    const ended = once(worker, 'exit').then(() => [{ code: 'closed', why: 'the sealing thread was terminated' }]);
+    const [answer] = await Promise.race([once(worker, 'message'), ended]);
+    return rowsOf(answer);
+  } finally {
+    signal.removeEventListener('abort', abort);
+    await worker.terminate();
+  }
+}
+
+function rowsOf(answer: unknown): number {
+  const message = typeof answer === 'object' && answer !== null ? answer : {};
+  if ('rows' in message && typeof message.rows === 'number') return message.rows;
+  const code = 'code' in message ? String(message.code) : '';
+  const why = 'why' in message ? String(message.why) : 'no response';
+  throw new StoreError(isCode(code) ? code : 'unexpected', why);
+}
+
+function isCode(code: string): code is StoreErrorCode {
+  return Object.hasOwn(storeErrors, code);
 }

@@ -1,8 +1,7 @@
 import { dayStart, minute } from '../../time.ts';
 import { type Faults, openWritable, pageBytes, type Sqlite, setPragma, storeError } from '../base/connection.ts';
 import { removalFlag, type SubjectKey, subjectName } from '../base/row.ts';
-import { openDaySubtraction } from '../hot/hot-counts.ts';
-import { countedRow, labelerCounterSubtraction } from '../labeler/stored-counters.ts';
+import { labelerCounterSubtraction } from '../labeler/stored-counters.ts';
 import { aboutSpaceSql, assertLogRoom, metaNames, targetSql } from '../schema/day-schema.ts';
 
 /**
@@ -224,7 +223,7 @@ function rowRemoval(db: Sqlite, faults: Faults | undefined): (rows: readonly Rem
       `DELETE FROM counter_${bucket} WHERE ${bucket} = ? AND source = ? AND applied = 0 AND removed = 0`,
     ),
   }));
-  const subtract = openDaySubtraction(db);
+  const subtract = hotCountSubtraction(db);
   const subtractFromLabeler = labelerCounterSubtraction(db);
   const count = db.prepare(
     'INSERT INTO meta(name, value) VALUES (?, ?) ON CONFLICT DO UPDATE SET value = value + excluded.value',
@@ -239,16 +238,8 @@ function rowRemoval(db: Sqlite, faults: Faults | undefined): (rows: readonly Rem
         drop.run(bucket, first.source);
       }
     }
-    for (const { first, applied, removed } of groupsOf(rows, groupName)) {
-      const { subject, source, val, target } = first;
-      subtract({ subject, source, val, target, applied, removed });
-    }
-    for (const [source, of] of Map.groupBy(rows, ({ source }) => source)) {
-      subtractFromLabeler(
-        source,
-        of.map(({ id, val, flags, cts, ctsText }) => ({ id, ...countedRow(id, val, flags, cts, ctsText) })),
-      );
-    }
+    for (const { first, applied, removed } of groupsOf(rows, groupName)) subtract(first, applied, removed);
+    for (const [source, of] of Map.groupBy(rows, ({ source }) => source)) subtractFromLabeler(source, of);
     count.run(metaNames.purged, rows.length);
     faults?.('purge.removed');
   };
@@ -265,4 +256,22 @@ function groupsOf(rows: readonly RemovedRow[], keyOf: (row: RemovedRow) => strin
     const removed = group.filter(({ flags }) => (flags & removalFlag) !== 0).length;
     return first ? [{ first, applied: group.length - removed, removed }] : [];
   });
+}
+
+/**
+ * Returns a function that subtracts removed rows from the stored counts of an open day, in the caller's transaction.
+ * The function has no effect on a file of an earlier version, which stores no counts.
+ */
+function hotCountSubtraction(
+  db: Sqlite,
+): (group: Pick<RemovedRow, 'subject' | 'source' | 'val' | 'target'>, applied: number, removed: number) => void {
+  const isStored = db.prepare("SELECT 1 FROM sqlite_master WHERE name = 'busy'").get() !== undefined;
+  if (!isStored) return () => undefined;
+  const group = 'subject = ? AND source = ? AND val = ? AND target = ?';
+  const subtract = db.prepare(`UPDATE busy SET applied = applied - ?, removed = removed - ? WHERE ${group}`);
+  const dropEmpty = db.prepare(`DELETE FROM busy WHERE ${group} AND applied = 0 AND removed = 0`);
+  return ({ subject, source, val, target }, applied, removed) => {
+    subtract.run(applied, removed, subject, source, val, target);
+    dropEmpty.run(subject, source, val, target);
+  };
 }

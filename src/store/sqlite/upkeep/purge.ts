@@ -1,16 +1,15 @@
-import { chmodSync, renameSync } from 'node:fs';
 import { basename } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Micros } from '../../../contract/timestamp.ts';
 import { StoreError } from '../../errors.ts';
 import { dayName } from '../../time.ts';
-import { storeError, syncFolder } from '../base/connection.ts';
-import { dayPath, growingPath, type OnFile, removeDatabase, type StorePaths } from '../base/files.ts';
+import { openImmutable, openReadonly, type Sqlite, storeError } from '../base/connection.ts';
+import { type DayForm, dayPath, type OnFile, type StorePaths } from '../base/files.ts';
+import { metaNames } from '../schema/day-schema.ts';
 import type { SpaceRow } from '../state/removal-state.ts';
 import type { PurgeRow, StateChanges } from '../state/state.ts';
+import { moveIntoPlace, writeGrowing } from './maintenance.ts';
 import { type OpenDayOptions, OpenDayPurge, OpenDaySpaces } from './open-day-removal.ts';
-import { writeInThread } from './replace-day.ts';
-import { purgedRows, sealedDayNames } from './seal-day.ts';
 
 /**
  * Processes the next day of the oldest request, or of the removal of rows about spaces if no request is pending.
@@ -53,9 +52,8 @@ async function purgeNextRequest(work: PurgeWork, at: Micros): Promise<boolean> {
 
 /** Replaces a sealed day with a file without the rows of the source. Readers see either the old or the new file. */
 async function purgeSealed(work: PurgeWork, { source, atDay }: PurgeRow, day: number): Promise<void> {
-  const { paths, state, faults, signal } = work;
-  const sealed = dayPath(paths, day, 'sealed');
-  if (!sealedDayNames(sealed, source)) {
+  const { paths, state, faults } = work;
+  if (!sealedDayNames(dayPath(paths, day, 'sealed'), source)) {
     // The file was replaced, but the writer ended before it recorded the number of removed rows. Count at least one
     // row.
     if (atDay === day) state.endPurgeDay(source, day, 1);
@@ -64,20 +62,9 @@ async function purgeSealed(work: PurgeWork, { source, atDay }: PurgeRow, day: nu
   }
   state.beginPurgeDay(source, day);
   faults?.('purge.begun');
-  const growing = growingPath(paths, day);
-  let removed: number;
-  try {
-    removed = await writeInThread({ kind: 'purge', from: sealed, growing, day, source }, signal);
-  } catch (error) {
-    // Remove the incomplete file to free its space.
-    removeDatabase(growing);
-    throw error;
-  }
-  assertOpen(signal);
-  chmodSync(growing, 0o444);
+  const removed = await writeGrowing(work, { kind: 'purge', day, source });
   faults?.('purge.written');
-  renameSync(growing, sealed);
-  syncFolder(paths.days);
+  moveIntoPlace(paths, day);
   faults?.('purge.renamed');
   state.endPurgeDay(source, day, removed);
   faults?.('purge.recorded');
@@ -189,29 +176,18 @@ async function removeFromSealed(
 ): Promise<void> {
   const before = atDay === day ? atRows : null;
   const sealed = dayPath(paths, day, 'sealed');
-  const growing = growingPath(paths, day);
-  let removed: number;
-  try {
-    removed = await writeInThread({ kind: 'spaces', from: sealed, growing, day }, signal);
-  } catch (error) {
-    // Remove the incomplete file to free its space.
-    removeDatabase(growing);
-    throw error;
-  }
-  assertOpen(signal);
+  const removed = await writeGrowing({ paths, signal }, { kind: 'spaces', day });
   if (removed === 0) {
     // If the day was already started, its file was replaced, but the writer ended before it recorded the completion.
     if (before === null) state.skipSpaceDay(nextDay);
     else state.endSpaceDay(day, purgedRows(sealed) - before, nextDay);
     return;
   }
-  chmodSync(growing, 0o444);
   faults?.('purge.written');
   const base = before ?? purgedRows(sealed);
   state.beginSpaceDay(day, base);
   faults?.('purge.begun');
-  renameSync(growing, sealed);
-  syncFolder(paths.days);
+  moveIntoPlace(paths, day);
   faults?.('purge.renamed');
   state.endSpaceDay(day, purgedRows(sealed) - base, nextDay);
   faults?.('purge.recorded');
@@ -268,4 +244,31 @@ interface PurgeWork extends OpenDayOptions {
 /** Throws `closed` if the store was closed. */
 function assertOpen(signal: AbortSignal): void {
   if (signal.aborted) throw new StoreError('closed', 'the store was closed');
+}
+
+/**
+ * Returns true if a sealed day contains a source's name, which means that the day has rows or refusals of the source.
+ */
+function sealedDayNames(path: string, source: string): boolean {
+  const named = 'SELECT 1 FROM source WHERE name = ?';
+  return reading(path, (db) => db.prepare(named).get(source) !== undefined);
+}
+
+/** Returns the number of rows that were ever removed from a day, according to its file. */
+function purgedRows(path: string, form: DayForm = 'sealed'): number {
+  const sql = 'SELECT value FROM meta WHERE name = ?';
+  const value = (db: Sqlite) => db.prepare<[string], number>(sql).pluck().get(metaNames.purged);
+  return reading(path, value, form) ?? 0;
+}
+
+/** Runs a query on a day's file. */
+function reading<T>(path: string, query: (db: Sqlite) => T, form: DayForm = 'sealed'): T {
+  const db = (form === 'sealed' ? openImmutable : openReadonly)(path, 1024 * 1024);
+  try {
+    return query(db);
+  } catch (error) {
+    throw storeError(error, path);
+  } finally {
+    db.close();
+  }
 }

@@ -1,23 +1,82 @@
+import Database from 'better-sqlite3';
 import { StoreError } from '../../errors.ts';
 import { dayName, minute } from '../../time.ts';
-import { openImmutable, openReadonly, openWritable, type Sqlite, setPragma, storeError } from '../base/connection.ts';
-import { type DayForm, flush } from '../base/files.ts';
-import { packStamps, removalFlag, type Stamp, type SubjectKey } from '../base/row.ts';
+import {
+  migrate,
+  openImmutable,
+  openWritable,
+  pageBytes,
+  type Sqlite,
+  setPragma,
+  storeError,
+} from '../base/connection.ts';
+import { flush, removeDatabase } from '../base/files.ts';
+import { packStamps, removalFlag, rowColumns, type SubjectKey } from '../base/row.ts';
 import { checkDay, keepChecksums } from '../blocks/blocks.ts';
+import { keepFilter } from '../day/account-rows.ts';
 import { storeSealedDayCounts } from '../hot/hot-counts.ts';
 import { copyLabelerCounters, dropEmptyCounters, recountNewDay } from '../labeler/stored-counters.ts';
-import {
-  aboutSpaceSql,
-  createGrowingDay,
-  DayFile,
-  growingCacheBytes,
-  metaNames,
-  prepareGrowingDay,
-  rowColumns,
-  sharedTables,
-} from '../schema/day-schema.ts';
-import { keepFilter } from '../schema/subject-filter.ts';
-import { hasChecksums } from './replace-day.ts';
+import { aboutSpaceSql, DayFile, hasChecksums, metaNames, sealedDayMigrations } from '../schema/day-schema.ts';
+
+/** Task of the worker thread, which writes a sealed day. */
+export type DayTask = { readonly day: number } & (
+  | {
+      /**
+       * `seal` writes the sealed form of an open day. `check` and `repair` rewrite a sealed day and add checksums. If
+       * the counters do not match the rows, `check` fails, and `repair` recomputes them. `spaces` writes a sealed day
+       * without its rows about records in spaces; it writes no file if the day has no such rows.
+       */
+      readonly kind: 'seal' | 'check' | 'repair' | 'spaces';
+    }
+  /** Writes a sealed day without the data of a source. */
+  | { readonly kind: 'purge'; readonly source: string }
+);
+
+/**
+ * Writes a sealed day from the file `from` into `growing`. The new file is complete and durable when the function
+ * returns. An incomplete file of an earlier attempt is removed first. Returns the number of rows, or for `purge` and
+ * `spaces` the number of omitted rows.
+ */
+export function writeDay(task: DayTask, from: string, growing: string): number {
+  const { day } = task;
+  if (task.kind === 'seal') return sealDay(from, growing, day);
+  if (task.kind === 'purge') return purgeSealedDay(from, growing, day, task.source);
+  if (task.kind === 'spaces') return writeWithoutSpaceRows(from, growing, day);
+  return rebuildDay(from, growing, day, task.kind === 'check');
+}
+
+/** Size of the page cache while a sealed day is written, in bytes; one cache each for the source and the new file. */
+const growingCacheBytes = 32 * 1024 * 1024;
+
+/**
+ * Creates the file `growing` with the schema of a sealed day, and fills it while the source file is attached as the
+ * database `day`. The new file has no journal on disk: until it is flushed, a crash leaves an unusable file. `named` is
+ * the file that error messages name.
+ */
+function writeFile(from: string, growing: string, fill: (db: Sqlite) => number, named = growing): number {
+  removeDatabase(growing);
+  const db = new Database(growing, { timeout: 0 });
+  try {
+    setPragma(db, 'page_size', pageBytes);
+    setPragma(db, 'journal_mode', 'memory');
+    setPragma(db, 'synchronous', 0);
+    setPragma(db, 'temp_store', 2);
+    setPragma(db, 'cache_size', -growingCacheBytes / 1024);
+    migrate(db, sealedDayMigrations, new Date().toISOString());
+    db.prepare('ATTACH ? AS day').run(from);
+    return fill(db);
+  } catch (error) {
+    throw storeError(error, named);
+  } finally {
+    db.close();
+    flush(growing);
+  }
+}
+
+/** Columns of a row in the order of a sealed day. */
+const sealedColumns = rowColumns.replace('id, subject', 'subject, id');
+/** Tables that are copied unchanged when a day is sealed. */
+const sharedTables = ['source', 'val', 'collection', 'counter_hour', 'refusal', 'position', 'meta'] as const;
 
 /**
  * Number of rows written between two flushes. Frequent flushes keep a concurrent writer from waiting until a whole day
@@ -26,15 +85,12 @@ import { hasChecksums } from './replace-day.ts';
 const rowsAtOnce = 20_000;
 
 /**
- * Writes the sealed form of a day, clustered by (subject, id), into `growing`. Returns the number of rows. The file is
- * complete and durable when the function returns. An incomplete file of an earlier attempt is removed first. Throws
+ * Writes the sealed form of a day, clustered by (subject, id), into `growing`. Returns the number of rows. Throws
  * `busy` if a stalled reader prevents a complete checkpoint of the day's log.
  */
-export function sealDay(open: string, growing: string, day: number): number {
+function sealDay(open: string, growing: string, day: number): number {
   foldLog(open);
-  const db = createGrowingDay(growing);
-  try {
-    prepareGrowingDay(db, open);
+  return writeFile(open, growing, (db) => {
     const rows = copyRows(db, growing);
     for (const table of sharedTables) db.exec(`INSERT INTO main.${table} SELECT * FROM day.${table}`);
     copyLabelerCounters(db, day);
@@ -46,12 +102,7 @@ export function sealDay(open: string, growing: string, day: number): number {
     db.exec('DETACH day');
     keepChecksums(db, day);
     return rows;
-  } catch (error) {
-    throw storeError(error, growing);
-  } finally {
-    db.close();
-    flush(growing);
-  }
+  });
 }
 
 /**
@@ -102,8 +153,7 @@ function copyRows(db: Sqlite, growing: string): number {
       'SELECT subject FROM day.observation WHERE subject > ? ORDER BY subject LIMIT 1 OFFSET ?',
     )
     .pluck();
-  const columns = rowColumns.replace('id, subject', 'subject, id');
-  const some = `INSERT INTO main.observation(${columns}) SELECT ${columns} FROM day.observation
+  const some = `INSERT INTO main.observation(${sealedColumns}) SELECT ${sealedColumns} FROM day.observation
     INDEXED BY observation_subject WHERE subject > ?`;
   const copyTo = db.prepare<[SubjectKey, SubjectKey]>(`${some} AND subject <= ? ORDER BY subject, id`);
   const copyRest = db.prepare<[SubjectKey]>(`${some} ORDER BY subject, id`);
@@ -122,7 +172,7 @@ function copyRows(db: Sqlite, growing: string): number {
 /** Copies the minute counters and adds the packed stamps of their rows. */
 function copyStamps(db: Sqlite, day: number): void {
   const read = db
-    .prepare<[number, number], [number, number, number]>(
+    .prepare<[number, number], Stamped>(
       `SELECT id, source, flags & ${removalFlag} FROM day.observation WHERE id >= ? AND id < ? ORDER BY id`,
     )
     .raw();
@@ -133,19 +183,21 @@ function copyStamps(db: Sqlite, day: number): void {
   const perDay = 1_440;
   db.transaction(() => {
     for (let at = day * perDay; at < (day + 1) * perDay; at++) {
-      const bySource = new Map<number, Stamp[]>();
-      for (const [id, source, removal] of read.iterate(at * minute, (at + 1) * minute)) {
-        const stamps = bySource.get(source) ?? [];
-        stamps.push({ offset: id - at * minute, removed: removal !== 0 });
-        bySource.set(source, stamps);
-      }
-      for (const [source, stamps] of bySource) {
-        if (write.run(packStamps(stamps), at, source).changes !== 1) {
+      const rows = read.all(at * minute, (at + 1) * minute);
+      for (const [source, own] of Map.groupBy(rows, ([, source]) => source)) {
+        if (write.run(packedStamps(at, own), at, source).changes !== 1) {
           throw new StoreError('damaged', `minute ${at} has rows but no counter`);
         }
       }
     }
   })();
+}
+
+/** Id, source and removal flag of a row. */
+type Stamped = readonly [id: number, source: number, removal: number];
+
+function packedStamps(at: number, rows: readonly Stamped[]): Buffer {
+  return packStamps(rows.map(([id, , removal]) => ({ offset: id - at * minute, removed: removal !== 0 })));
 }
 
 /** Tables that a rewrite copies unchanged, because their content cannot be derived from the rows. */
@@ -154,14 +206,11 @@ const takenOver = ['source', 'val', 'collection', 'refusal', 'position', 'meta']
 /**
  * Rewrites a sealed day into `growing` with the same rows, and with recomputed counters, groups, filter and checksums.
  * With `isStrict`, throws `damaged` if the stored counters do not match the rows, because checksums must not certify
- * wrong data. Returns the number of rows. The file is complete and durable when the function returns.
+ * wrong data. Returns the number of rows.
  */
-export function rebuildDay(sealed: string, growing: string, day: number, isStrict: boolean): number {
-  const db = createGrowingDay(growing);
-  try {
-    prepareGrowingDay(db, sealed);
-    const columns = rowColumns.replace('id, subject', 'subject, id');
-    const copy = `INSERT INTO main.observation(${columns}) SELECT ${columns} FROM day.observation ORDER BY subject, id`;
+function rebuildDay(sealed: string, growing: string, day: number, isStrict: boolean): number {
+  const fill = (db: Sqlite): number => {
+    const copy = `INSERT INTO main.observation(${sealedColumns}) SELECT ${sealedColumns} FROM day.observation ORDER BY subject, id`;
     const rows = db.prepare(copy).run().changes;
     for (const table of takenOver) db.exec(`INSERT INTO main.${table} SELECT * FROM day.${table}`);
     countRows(db);
@@ -173,44 +222,30 @@ export function rebuildDay(sealed: string, growing: string, day: number, isStric
     keepFilter(db);
     keepChecksums(db, day);
     return rows;
-  } catch (error) {
-    throw storeError(error, sealed);
-  } finally {
-    db.close();
-    flush(growing);
-  }
+  };
+  return writeFile(sealed, growing, fill, sealed);
 }
 
-/** Computes the counters of minutes and hours from the rows and stores them. */
+/** Computes the counters of minutes and hours and the stamps of the minutes from the rows, and stores them. */
 function countRows(db: Sqlite): void {
-  countMinutes(db);
-  db.exec(`INSERT INTO main.counter_hour SELECT minute / 60, source, sum(applied), sum(removed)
-    FROM main.counter_minute GROUP BY 1, 2`);
-}
-
-/** Computes the counters of minutes and their stamps from the rows and stores them. */
-function countMinutes(db: Sqlite): void {
   const read = db
-    .prepare<[], [number, number, number]>(
-      `SELECT id, source, flags & ${removalFlag} FROM main.observation ORDER BY id`,
-    )
+    .prepare<[], Stamped>(`SELECT id, source, flags & ${removalFlag} FROM main.observation ORDER BY id`)
     .raw();
   const counters: [number, number, number, number, Buffer][] = [];
   let at = -1;
-  let bySource = new Map<number, Stamp[]>();
+  let rows: Stamped[] = [];
   const close = (): void => {
-    for (const [source, stamps] of bySource) {
-      const removed = stamps.filter((stamp) => stamp.removed).length;
-      counters.push([at, source, stamps.length - removed, removed, packStamps(stamps)]);
+    for (const [source, own] of Map.groupBy(rows, ([, source]) => source)) {
+      const removed = own.filter(([, , removal]) => removal !== 0).length;
+      counters.push([at, source, own.length - removed, removed, packedStamps(at, own)]);
     }
-    bySource = new Map();
+    rows = [];
   };
-  for (const [id, source, removal] of read.iterate()) {
-    if (Math.floor(id / minute) !== at) close();
-    at = Math.floor(id / minute);
-    const stamps = bySource.get(source) ?? [];
-    stamps.push({ offset: id - at * minute, removed: removal !== 0 });
-    bySource.set(source, stamps);
+  for (const row of read.iterate()) {
+    const of = Math.floor(row[0] / minute);
+    if (of !== at) close();
+    at = of;
+    rows.push(row);
   }
   close();
   const write = db.prepare(
@@ -218,6 +253,8 @@ function countMinutes(db: Sqlite): void {
   );
   db.transaction(() => {
     for (const counter of counters) write.run(...counter);
+    db.exec(`INSERT INTO main.counter_hour SELECT minute / 60, source, sum(applied), sum(removed)
+      FROM main.counter_minute GROUP BY 1, 2`);
   })();
 }
 
@@ -248,38 +285,22 @@ function assertSame(db: Sqlite, day: number): void {
 }
 
 /**
- * Returns true if a sealed day contains a source's name, which means that the day has rows or refusals of the source.
- */
-export function sealedDayNames(path: string, source: string): boolean {
-  const named = 'SELECT 1 FROM source WHERE name = ?';
-  return reading(path, 1024 * 1024, (db) => db.prepare(named).get(source) !== undefined);
-}
-
-/**
  * Throws `damaged` if a part of a day does not match its checksum, because the checksums of a rewritten file would
  * certify wrong data.
  */
 function assertUnaltered(sealed: string, day: number): void {
   // A day of an earlier version has no checksums; the caller only compares its rows with its counters.
   if (!hasChecksums(sealed)) return;
-  const db = openImmutable(sealed, growingCacheBytes);
-  try {
-    const { value: problem } = checkDay(new DayFile(db, sealed), day).next();
-    if (problem) throw new StoreError('damaged', problem.problem);
-  } finally {
-    db.close();
-  }
+  const { value: problem } = reading(sealed, (db) => checkDay(new DayFile(db, sealed), day).next());
+  if (problem) throw new StoreError('damaged', problem.problem);
 }
 
 /**
- * Rewrites a sealed day into `growing` without the data of a source. Returns the number of omitted rows. The file is
- * complete and durable when the function returns. An incomplete file of an earlier attempt is removed first.
+ * Rewrites a sealed day into `growing` without the data of a source. Returns the number of omitted rows.
  */
-export function purgeSealedDay(sealed: string, growing: string, day: number, source: string): number {
+function purgeSealedDay(sealed: string, growing: string, day: number, source: string): number {
   assertUnaltered(sealed, day);
-  const db = createGrowingDay(growing);
-  try {
-    prepareGrowingDay(db, sealed);
+  return writeFile(sealed, growing, (db) => {
     const number = db.prepare<[string], number>('SELECT id FROM day.source WHERE name = ?').pluck().get(source) ?? -1;
     const rows = copyMatching(db, growing, `source <> ${number}`);
     const before = db.prepare<[], number>('SELECT count(*) FROM day.observation').pluck().get() ?? 0;
@@ -289,10 +310,7 @@ export function purgeSealedDay(sealed: string, growing: string, day: number, sou
     }
     db.prepare('INSERT INTO main.counter_minute SELECT * FROM day.counter_minute WHERE source <> ?').run(number);
     copyLabelerCounters(db, day, number);
-    db.prepare('DELETE FROM main.meta WHERE name = ?').run(metaNames.rows);
-    db.prepare(
-      'INSERT INTO main.meta(name, value) VALUES (?, ?) ON CONFLICT DO UPDATE SET value = value + excluded.value',
-    ).run(metaNames.purged, before - rows);
+    countPurged(db, before - rows);
     completeSealedDay(db, rows);
     const counted = db
       .prepare<[], number>('SELECT COALESCE(sum(applied + removed), 0) FROM main.counter_hour')
@@ -306,23 +324,25 @@ export function purgeSealedDay(sealed: string, growing: string, day: number, sou
     db.exec('DETACH day');
     keepChecksums(db, day);
     return before - rows;
-  } catch (error) {
-    throw storeError(error, growing);
-  } finally {
-    db.close();
-    flush(growing);
-  }
+  });
+}
+
+/** Adds omitted rows to the number of purged rows of the day, and removes the number of rows of the old file. */
+function countPurged(db: Sqlite, rows: number): void {
+  db.prepare('DELETE FROM main.meta WHERE name = ?').run(metaNames.rows);
+  db.prepare(
+    'INSERT INTO main.meta(name, value) VALUES (?, ?) ON CONFLICT DO UPDATE SET value = value + excluded.value',
+  ).run(metaNames.purged, rows);
 }
 
 /** Copies the rows that match an SQL condition, in file order. Returns their number. */
 function copyMatching(db: Sqlite, growing: string, condition: string): number {
-  const columns = rowColumns.replace('id, subject', 'subject, id');
   const boundary = db
     .prepare<[SubjectKey, number, number], readonly [SubjectKey, number]>(
       'SELECT subject, id FROM day.observation WHERE (subject, id) > (?, ?) ORDER BY subject, id LIMIT 1 OFFSET ?',
     )
     .raw();
-  const some = `INSERT INTO main.observation(${columns}) SELECT ${columns} FROM day.observation
+  const some = `INSERT INTO main.observation(${sealedColumns}) SELECT ${sealedColumns} FROM day.observation
     WHERE (subject, id) > (?, ?)`;
   const copyTo = db.prepare(`${some} AND (subject, id) <= (?, ?) AND ${condition} ORDER BY subject, id`);
   const copyRest = db.prepare(`${some} AND ${condition} ORDER BY subject, id`);
@@ -340,57 +360,39 @@ function copyMatching(db: Sqlite, growing: string, condition: string): number {
 
 /**
  * Writes a sealed day into `growing` without its rows about spaces, with recomputed counters. Returns the number of
- * omitted rows. The file is complete and durable when the function returns. If the day has no such rows, writes no file
- * and returns 0.
+ * omitted rows. If the day has no such rows, writes no file and returns 0.
  */
-export function writeWithoutSpaceRows(sealed: string, growing: string, day: number): number {
+function writeWithoutSpaceRows(sealed: string, growing: string, day: number): number {
   const before = countOf(sealed);
   if (before.aboutSpaces === 0) return 0;
   assertUnaltered(sealed, day);
-  const db = createGrowingDay(growing);
-  try {
-    prepareGrowingDay(db, sealed);
+  return writeFile(sealed, growing, (db) => {
     const rows = copyMatching(db, growing, `NOT ${aboutSpaceSql('day')}`);
     for (const table of takenOver) db.exec(`INSERT INTO main.${table} SELECT * FROM day.${table}`);
     countRows(db);
-    db.prepare('DELETE FROM main.meta WHERE name = ?').run(metaNames.rows);
-    db.prepare(
-      'INSERT INTO main.meta(name, value) VALUES (?, ?) ON CONFLICT DO UPDATE SET value = value + excluded.value',
-    ).run(metaNames.purged, before.rows - rows);
+    countPurged(db, before.rows - rows);
     recountNewDay(db, day);
     db.exec('DETACH day');
     completeSealedDay(db, rows);
     keepChecksums(db, day);
     return before.rows - rows;
-  } catch (error) {
-    throw storeError(error, growing);
-  } finally {
-    db.close();
-    flush(growing);
-  }
-}
-
-/** Returns the number of rows that were ever removed from a day, according to its file. */
-export function purgedRows(path: string, form: DayForm = 'sealed'): number {
-  const sql = 'SELECT value FROM meta WHERE name = ?';
-  const value = (db: Sqlite) => db.prepare<[string], number>(sql).pluck().get(metaNames.purged);
-  return reading(path, 1024 * 1024, value, form) ?? 0;
+  });
 }
 
 /** Returns the number of all rows of a sealed day, and the number of rows about spaces. */
 function countOf(sealed: string): { readonly rows: number; readonly aboutSpaces: number } {
   const sql = `SELECT count(*) AS rows, coalesce(sum(${aboutSpaceSql('main')}), 0) AS aboutSpaces FROM observation`;
   const count = (db: Sqlite) => db.prepare<[], { rows: number; aboutSpaces: number }>(sql).get();
-  return reading(sealed, growingCacheBytes, count) ?? { rows: 0, aboutSpaces: 0 };
+  return reading(sealed, count) ?? { rows: 0, aboutSpaces: 0 };
 }
 
-/** Runs a query on a day's file. */
-function reading<T>(path: string, cacheBytes: number, query: (db: Sqlite) => T, form: DayForm = 'sealed'): T {
-  const db = (form === 'sealed' ? openImmutable : openReadonly)(path, cacheBytes);
+/** Runs a query on a sealed day's file. */
+function reading<T>(sealed: string, query: (db: Sqlite) => T): T {
+  const db = openImmutable(sealed, growingCacheBytes);
   try {
     return query(db);
   } catch (error) {
-    throw storeError(error, path);
+    throw storeError(error, sealed);
   } finally {
     db.close();
   }

@@ -1,33 +1,16 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { StoreError } from '../../errors.ts';
 import { storeError } from '../base/connection.ts';
-import type { DayTask } from './replace-day.ts';
-import { purgeSealedDay, rebuildDay, sealDay, writeWithoutSpaceRows } from './seal-day.ts';
+import { type DayTask, writeDay } from './seal-day.ts';
 
 /** Entry point of the worker thread: writes one sealed day and posts the result as a message. */
 if (parentPort) {
-  const task = workerData as DayTask;
+  const { task, from, growing } = workerData as { task: DayTask; from: string; growing: string };
   try {
-    const rows = written(task);
-    parentPort.postMessage({ rows });
+    parentPort.postMessage({ rows: writeDay(task, from, growing) });
   } catch (thrown) {
-    const error = storeError(thrown, task.growing);
+    const error = storeError(thrown, growing);
     const code = error instanceof StoreError ? error.code : 'unexpected';
     parentPort.postMessage({ code, why: error instanceof Error ? error.message : String(error) });
-  }
-}
-
-function written(task: DayTask): number {
-  const { kind, from, growing, day } = task;
-  switch (kind) {
-    case 'seal':
-      return sealDay(from, growing, day);
-    case 'purge':
-      return purgeSealedDay(from, growing, day, task.source);
-    case 'spaces':
-      return writeWithoutSpaceRows(from, growing, day);
-    case 'check':
-    case 'repair':
-      return rebuildDay(from, growing, day, kind === 'check');
   }
 }

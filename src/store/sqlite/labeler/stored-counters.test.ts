@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { signatureVerdicts } from '../../label.ts';
-import { delayBounds } from '../../labeler-counters.ts';
-import { type DayCounters, type Events, packCounters, unpackCounters } from './day-counters.ts';
+import { signatureVerdicts } from '../../../contract/vocabulary.ts';
+import { delayBounds } from '../../counts.ts';
+import { type DayCounters, type Events, packCounters, unpackCounters } from './stored-counters.ts';
 
 const count = fc.oneof(fc.nat({ max: 300 }), fc.nat({ max: 2 ** 40 }));
 const events = fc.tuple(count, count) as fc.Arbitrary<Events>;

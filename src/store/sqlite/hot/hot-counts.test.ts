@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { type Group, packGroups, unpackGroups } from './stored-counts.ts';
+import { type Group, packGroups, unpackGroups } from './hot-counts.ts';
 
 const number = (max: number) => fc.oneof(fc.nat({ max: 300 }), fc.nat({ max }));
 const groups = fc

@@ -1,10 +1,10 @@
 import { targetKinds } from '../../../contract/vocabulary.ts';
-import { type AccountDay, type AccountTally, type DayCounts, GroupSums, maxTallyValues } from '../../account-counts.ts';
+import { type AccountDay, type AccountTally, type DayCounts, GroupSums, maxTallyValues } from '../../counts.ts';
 import { StoreError } from '../../errors.ts';
 import type { AccountFilter, StoreReader } from '../../port.ts';
 import { dayOf, dayStart, type Interval, micros } from '../../time.ts';
 import { type SubjectKey, subjectKey } from '../base/row.ts';
-import { type CountedDay, type Group, groupsOfPacked, maxGroups } from './stored-counts.ts';
+import { type CountedDay, type Group, groupsOfPacked, maxGroups } from '../hot/hot-counts.ts';
 
 /** Cached counts of a run of consecutive sealed days. */
 interface Run {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type SubjectKey, subjectKey } from '../base/row.ts';
-import { filterBlocks, mayHold } from './subject-filter.ts';
+import { filterBlocks, mayHold } from '../day/account-rows.ts';
 
 const plc = fc
   .string({ unit: fc.constantFrom(...'abcdefghijklmnopqrstuvwxyz234567'), minLength: 24, maxLength: 24 })

@@ -4,10 +4,10 @@ import type { Micros } from '../../contract/timestamp.ts';
 import type { Epoch, Frontier, RefusalCount, RefusalReason, StoredGap } from '../../store/port.ts';
 import { type Purge, removalSentence, type SpaceRemoval, spaceRemovalSentence } from '../../store/removals.ts';
 import { day, type Interval, micros } from '../../store/time.ts';
+import { Turns } from '../clock/clock.ts';
 import type { Counted, LabelerEvents } from '../repeats/repeats.ts';
 import { maxKnown } from '../roster/roster.ts';
 import { coverageOf, type EnrolledSource, FinestGaps, type Missed, timestamp, windowOf } from './coverage.ts';
-import { Turns } from './turns.ts';
 
 /** Input of the overview that does not come from the store. */
 export interface OverviewInputs {

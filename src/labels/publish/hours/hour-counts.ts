@@ -7,9 +7,9 @@ import type { LabelerCount } from '../../../store/account-counts.ts';
 import { StoreError } from '../../../store/errors.ts';
 import type { Frontier, StoreReader } from '../../../store/port.ts';
 import { hour, type Interval, micros, minute } from '../../../store/time.ts';
+import type { Turns } from '../../clock/clock.ts';
 import { burstsIn } from '../../repeats/repeats.ts';
 import { type FilledInBySource, intervalOf, type MinuteSpan } from '../../state/filled-in.ts';
-import type { Turns } from '../turns.ts';
 import type { WindowReading } from '../window/window-reader.ts';
 
 /** Store methods that are used to count the hours. */

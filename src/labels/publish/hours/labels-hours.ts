@@ -15,9 +15,9 @@ import { silentGaps } from '../../../store/coverage-rule.ts';
 import { clip } from '../../../store/gaps.ts';
 import type { StoredGap } from '../../../store/port.ts';
 import { hour, type Interval, minute } from '../../../store/time.ts';
+import { Turns } from '../../clock/clock.ts';
 import { intervalOf, joinedSpans, type MinuteSpan } from '../../state/filled-in.ts';
 import { byPrecedence, type ListedLabeler, listedGaps, merged, unreadTime } from '../labelers/listed-labeler.ts';
-import { Turns } from '../turns.ts';
 import type { WindowReading } from '../window/window-reader.ts';
 import {
   type ClosedHours,

@@ -1,20 +1,25 @@
+import type { Micros } from '../../contract/timestamp.ts';
 import type { AddressPolicy, Resolve } from '../../network/guard/address-policy.ts';
 import type { HttpClient } from '../../network/http/http.ts';
 import type { DirectoryOperation } from '../../network/identity/did-document.ts';
 import { errorFields, type Log } from '../../ops/log.ts';
-import type { StoreWriter } from '../../store/port.ts';
+import type { Position, StoreWriter } from '../../store/port.ts';
 import type { Definitions, DirectoryPosition } from '../../store/roster.ts';
 import { type Clocks, wait } from '../clock/clock.ts';
 import { followDirectory } from '../discovery/directory-stream.ts';
 import type { ReaderPorts } from '../ingest/ports.ts';
+import type { RefusedMemory } from '../ingest/refused-memory.ts';
 import { Denials } from '../operator/denials.ts';
 import { SourceRunner } from '../reading/source-runner.ts';
+import { type RepeatMemory, repeatsName } from '../repeats/repeats.ts';
 import { type KnownLabeler, Reachability } from '../roster/known-labeler.ts';
 import { LabelerMetadata } from '../roster/labeler-metadata.ts';
 import { Roster } from '../roster/roster.ts';
 import { followServices, type ServiceEvent, type ServiceEvents } from '../roster/service-events.ts';
 import { definitionShares } from '../shares/fair-queue.ts';
 import { GroupedCommits } from '../shares/grouped-commits.ts';
+import type { FilledIn } from '../state/filled-in.ts';
+import { readPosition } from '../state/reading-events.ts';
 import type { Foundation } from './foundation.ts';
 import { numberNote } from './heartbeat.ts';
 import type { Preconditions } from './preconditions.ts';
@@ -217,4 +222,54 @@ export async function labelerEvents(
     onEvent,
     cursor: await numberNote(store, cursorNote),
   });
+}
+
+/** The parts of the instrument that resume from the stored state. */
+interface Readers {
+  readonly roster: Pick<Roster, 'load' | 'labeler'>;
+  readonly runner: Pick<SourceRunner, 'keep'>;
+  readonly reachability: Pick<Reachability, 'load'>;
+}
+
+/** Memory that is stored together with the positions, under names of its own. */
+interface LoadedMemory {
+  readonly repeats: Pick<RepeatMemory, 'load'>;
+  readonly filledIn: Pick<FilledIn, 'load'>;
+}
+
+/** Loads the state of the last run: the labelers, the position of each source, and recently refused rows. */
+export async function loadRoster(
+  store: Pick<StoreWriter, 'positions' | 'refusedRows' | 'roster'>,
+  { roster, runner, reachability }: Readers,
+  { refused, repeats, filledIn }: LoadedMemory & { readonly refused: Pick<RefusedMemory, 'load'> },
+): Promise<void> {
+  // Load the counts before the positions: while a standby reads, another process writes, and the counts must not
+  // include rows after the positions.
+  for (const rows of await store.refusedRows()) refused.load(rows);
+  const texts: Parameters<RepeatMemory['load']>[] = [];
+  const later: Pick<RepeatMemory, 'load'> = {
+    load: (...text) => text[1] === repeatsName && texts.push(text) > 0,
+  };
+  const answered = loadPositions(await store.positions(), runner, { repeats: later, filledIn });
+  const rows = await store.roster();
+  roster.load(rows, answered);
+  // Load the repeats after the roster, because the priority of a source decides which repeats are forgotten.
+  for (const text of texts) repeats.load(...text);
+  reachability.load(rows, (did) => roster.labeler(did));
+}
+
+/** Loads stored positions, repeats and catch-ups. Returns the time of the last accepted page of each source. */
+export function loadPositions(
+  stored: readonly Position[],
+  runner: Pick<SourceRunner, 'keep'>,
+  { repeats, filledIn }: LoadedMemory,
+): Map<string, Micros> {
+  const answered = new Map<string, Micros>();
+  for (const { source, endpoint, value, acceptedAt } of stored.toSorted((a, b) => a.acceptedAt - b.acceptedAt)) {
+    if (repeats.load(source, endpoint, value) || filledIn.load(source, endpoint, value)) continue;
+    answered.set(source, Math.max(answered.get(source) ?? 0, acceptedAt) as Micros);
+    const position = readPosition(value);
+    if (position) runner.keep(source, endpoint, position);
+  }
+  return answered;
 }

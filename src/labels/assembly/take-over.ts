@@ -14,7 +14,7 @@ import type { OwnGaps } from '../standby/kept.ts';
 import { replay } from '../standby/replay.ts';
 import type { InstrumentRole } from '../standby/standby-store.ts';
 import { hasLost, progressOf, readStoreRecord, recordDowntime, writeHeartbeat } from './heartbeat.ts';
-import { loadPositions } from './load-roster.ts';
+import { loadPositions } from './labelers.ts';
 import type { Acts, Assembled } from './tasks.ts';
 
 /** Last state that the former writer stored. */

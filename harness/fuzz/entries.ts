@@ -19,7 +19,7 @@ import { admit } from '../../src/labels/ingest/admission.ts';
 import { fingerprint, separateSignature } from '../../src/labels/label/label-fields.ts';
 import { decimal, queryLabels } from '../../src/labels/poll/query-labels.ts';
 import { authoredOf } from '../../src/labels/reading/poll-round.ts';
-import { listLabelers } from '../../src/labels/roster/relay-list.ts';
+import { listLabelers } from '../../src/labels/roster/labeler-lists.ts';
 import { definitionsOf, parseServiceFrame } from '../../src/labels/roster/service-events.ts';
 import { FrameQueue } from '../../src/labels/stream/frame-queue.ts';
 import type { GetJsonOptions, HttpClient, JsonAnswer } from '../../src/network/http/http.ts';

@@ -145,7 +145,7 @@ export const inputLimits = {
     elements: 32_768,
     fields: 256,
     cpu: { fixedMicroseconds: 4_000, nanosecondsPerByte: 200 },
-    code: 'src/labels/roster/relay-list.ts',
+    code: 'src/labels/roster/labeler-lists.ts',
   }),
   serviceEvent: shaped({
     input: 'Jetstream frame of the label instrument',

@@ -12,7 +12,7 @@ import { type Clocks, wait } from '../clock/clock.ts';
 import { Purges } from '../operator/denials.ts';
 import { GapWriter } from '../publish/gap-writer.ts';
 import { enrolledLimits, type KnownLabeler, priorityInput } from '../roster/known-labeler.ts';
-import { labelerCollection } from '../roster/relay-list.ts';
+import { labelerCollection } from '../roster/labeler-lists.ts';
 import { DailyCap } from '../shares/daily-cap.ts';
 import type { ShareKey } from '../shares/fair-queue.ts';
 import { GroupedCommits } from '../shares/grouped-commits.ts';

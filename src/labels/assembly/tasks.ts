@@ -11,7 +11,7 @@ import { createPublisher } from '../publish/publisher.ts';
 import { makeSourcesReport, type ReportedSource, writeSourcesReport } from '../publish/sources-report.ts';
 import { recordDepartures } from '../reading/source-runner.ts';
 import { enrolledLimits, type KnownLabeler, priorityInput } from '../roster/known-labeler.ts';
-import { listLabelers } from '../roster/relay-list.ts';
+import { listLabelers } from '../roster/labeler-lists.ts';
 import type { Roster } from '../roster/roster.ts';
 import type { SourceUsage } from '../shares/pace.ts';
 import { isActive } from '../standby/standby-store.ts';

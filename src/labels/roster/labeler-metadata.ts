@@ -11,7 +11,7 @@ import type { GroupedCommits } from '../shares/grouped-commits.ts';
 import type { SourcePart } from '../shares/telemetry.ts';
 import { isPrivileged, priorityOf } from '../state/reading-state.ts';
 import { type KnownLabeler, priorityInput } from './known-labeler.ts';
-import { labelerCollection } from './relay-list.ts';
+import { labelerCollection } from './labeler-lists.ts';
 import { definitionsOf } from './service-events.ts';
 
 /** Dependencies of `LabelerMetadata`; times in milliseconds. */

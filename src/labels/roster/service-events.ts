@@ -7,7 +7,7 @@ import { createBackoff } from '../../network/websocket/backoff.ts';
 import { openSocket } from '../../network/websocket/websocket.ts';
 import { errorFields, type Log } from '../../ops/log.ts';
 import { maxDefinitionsLength } from '../../store/roster.ts';
-import { labelerCollection } from './relay-list.ts';
+import { labelerCollection } from './labeler-lists.ts';
 
 /** Labeler events of a Jetstream. */
 export type ServiceEvent =

@@ -5,7 +5,7 @@ import type { Micros } from '../../contract/timestamp.ts';
 import { httpSchemes, socketSchemes, type UrlRules } from '../../input/url.ts';
 import { createLabels } from '../../labels/labels.ts';
 import { requireDenyList } from '../../labels/operator/deny-file.ts';
-import { readSeeds } from '../../labels/roster/seeds.ts';
+import { readSeeds } from '../../labels/roster/labeler-lists.ts';
 import { noTelemetry, type Telemetry } from '../../labels/shares/telemetry.ts';
 import { createStandbyStore, type InstrumentRole } from '../../labels/standby/standby-store.ts';
 import { liveTimings } from '../../labels/stream/open-stream.ts';

@@ -64,7 +64,7 @@ export const inputLimits = {
     elements: 65_536,
     fields: 256,
     cpu: { fixedMicroseconds: 6_000, nanosecondsPerByte: 200 },
-    code: 'src/labels/poll/query-labels.ts',
+    code: 'src/labels/reading/pages.ts',
   }),
   singleLabelPage: shaped({
     input: 'label page (`queryLabels`) with one label',
@@ -75,7 +75,7 @@ export const inputLimits = {
     elements: 65_536,
     fields: 256,
     cpu: { fixedMicroseconds: 6_000, nanosecondsPerByte: 200 },
-    code: 'src/labels/poll/query-labels.ts',
+    code: 'src/labels/reading/pages.ts',
   }),
   labelerRecord: shaped({
     input: 'labeler record (`getRecord`)',

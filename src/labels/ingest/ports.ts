@@ -24,7 +24,6 @@ import type { ReadingEvent } from '../state/reading-events.ts';
 import type { Source } from '../state/source.ts';
 import type { Tracker } from '../state/step.ts';
 import type { OpenStream, Timings } from '../stream/open-stream.ts';
-import { admissionLimits } from './admission.ts';
 import type { RefusedMemory } from './refused-memory.ts';
 
 /** Access to labelers, and the memory for their responses. */
@@ -105,14 +104,6 @@ export type ReadingPorts = Omit<ReaderPorts, 'acceptance'>;
 export async function note(source: Source | Tracker, gaps: GapLog, event: ReadingEvent): Promise<void> {
   const change = source.apply(event);
   if (change) await gaps.change(change);
-}
-
-/**
- * Returns the start of the time that is filled in for a new source: the epoch, or the oldest time that is not refused
- * as late, whichever is later.
- */
-export function fillTarget(epoch: Micros, now: Micros): Micros {
-  return Math.max(epoch, now - admissionLimits.maxLateness) as Micros;
 }
 
 /** Memory budget that all sources share for input that was received and is not stored yet. */

@@ -10,9 +10,8 @@ import { stateTimes } from '../state/reading-state.ts';
 import type { Source } from '../state/source.ts';
 import type { StreamEvents } from '../stream/open-stream.ts';
 import { recordCaughtUp, unread, untilReadable } from './catch-up.ts';
-import { type Filled, fillBefore } from './fill-before.ts';
+import { type Filled, fillBefore, HoleCloser } from './fill-in.ts';
 import { FrameReader, type SessionOutcome } from './frame-reader.ts';
-import { HoleCloser } from './hole-closer.ts';
 import { pollRound, type RoundOutcome } from './poll-round.ts';
 
 /** Minimum wait between two connections to one source, in milliseconds, even after a connection without a failure. */

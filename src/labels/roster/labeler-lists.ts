@@ -4,7 +4,6 @@ import { isObject } from '../../input/json-budget.ts';
 import { inputLimits } from '../../input/limits.ts';
 import type { HttpClient } from '../../network/http/http.ts';
 import { OperatorError, systemWords } from '../../ops/errors.ts';
-import { cursorText } from '../poll/query-labels.ts';
 
 /** Collection of the record by which an account declares that it is a labeler. */
 export const labelerCollection = 'app.bsky.labeler.service';
@@ -110,6 +109,12 @@ function pageOf(value: unknown): Page | null {
     isObject(repo) && typeof repo.did === 'string' && isDid(repo.did) ? [canonicalDid(repo.did)] : [],
   );
   return { dids, cursor };
+}
+
+/** Returns a cursor as text; some servers send the number. Returns null for any other value. */
+export function cursorText(cursor: unknown): string | null {
+  if (typeof cursor === 'number' && Number.isSafeInteger(cursor)) return String(cursor);
+  return typeof cursor === 'string' ? cursor : null;
 }
 
 /**

@@ -20,7 +20,7 @@ interface StreamOpenerOptions {
 }
 
 /** Labeler whose stream is opened, and its share of the handshakes. */
-export interface StreamOwner {
+interface StreamOwner {
   readonly endpoint: string;
   readonly peer: Peer;
 }

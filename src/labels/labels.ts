@@ -2,10 +2,9 @@ import type { Micros } from '../contract/timestamp.ts';
 import { errorFields, type Log, type LogFields } from '../ops/log.ts';
 import { StoreError } from '../store/errors.ts';
 import { claimOrigin } from '../store/origin.ts';
-import { createFoundation, type Foundation } from './assembly/foundation.ts';
+import { createFoundation, type Foundation, type LabelsOptions } from './assembly/foundation.ts';
 import { progressOf, recordDowntime, StoreRecorder, writeHeartbeat } from './assembly/heartbeat.ts';
 import { createLabelers, type Labelers, loadRoster } from './assembly/labelers.ts';
-import type { LabelsOptions } from './assembly/options.ts';
 import { clockAtStart } from './assembly/preconditions.ts';
 import { standBy } from './assembly/stand-by.ts';
 import { type Acts, type Assembled, createActs, startTasks } from './assembly/tasks.ts';
@@ -14,12 +13,11 @@ import { PageAcceptance } from './ingest/acceptance.ts';
 import { type AcceptedPage, createInputMemory, type ReaderPorts } from './ingest/ports.ts';
 import { RefusedMemory } from './ingest/refused-memory.ts';
 import { requireDenyList } from './operator/deny-file.ts';
-import { createRepeatFinder } from './repeats/repeat-finder.ts';
-import { type PageRepeats, RepeatMemory } from './repeats/repeats.ts';
+import { RepeatFinder, RepeatMemory } from './repeats/repeats.ts';
 import { type KnownLabeler, priorityInput } from './roster/known-labeler.ts';
 import { costOf } from './shares/daily-cap.ts';
 import { isActive } from './standby/standby-store.ts';
-import { FilledIn, notFilledIn } from './state/filled-in.ts';
+import { FilledIn, noChanges } from './state/filled-in.ts';
 import { comparePriority, isPrivileged } from './state/reading-state.ts';
 
 /** The label instrument: finds labelers, observes them, and publishes the observed facts. */
@@ -254,7 +252,7 @@ function createReaderPorts(
       refused: new RefusedMemory(undefined, isLastForgotten),
       repeats: repeatsOf(
         role,
-        new RepeatMemory(createRepeatFinder({ store, clock: clocks.wall, charge }), clocks.wall, isLastForgotten),
+        new RepeatMemory(new RepeatFinder({ store, clock: clocks.wall, charge }), clocks.wall, isLastForgotten),
       ),
       filledIn: filledInOf(role),
       clockGeneration: () => generationOf(base),
@@ -271,10 +269,9 @@ function createReaderPorts(
  * the rows of these pages. The standby counts repeats at the takeover, when it stores its own rows.
  */
 function repeatsOf(role: Foundation['role'], memory: RepeatMemory): ReaderPorts['acceptance']['repeats'] {
-  const none: PageRepeats = { changes: [], committed: () => undefined };
   return {
     load: (...stored) => memory.load(...stored),
-    find: async (source, rows) => (role?.role === 'standby' ? none : memory.find(source, rows)),
+    find: async (source, rows) => (role?.role === 'standby' ? noChanges : memory.find(source, rows)),
   };
 }
 
@@ -289,7 +286,7 @@ function filledInOf(role: Foundation['role']): ReaderPorts['acceptance']['filled
     live: (source, at) => {
       if (role?.role !== 'standby') filledIn.live(source, at);
     },
-    covering: (...page) => (role?.role === 'standby' ? notFilledIn : filledIn.covering(...page)),
+    covering: (...page) => (role?.role === 'standby' ? noChanges : filledIn.covering(...page)),
   };
 }
 

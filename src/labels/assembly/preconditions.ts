@@ -158,7 +158,7 @@ interface DiskLimits {
 }
 
 /** Budget that the free space of the disk allows. */
-export interface DiskBudget {
+interface DiskBudget {
   /** True if the free space is below the minimum, so that no labels are accepted. */
   readonly isLow: boolean;
   /** True if the free space is below twice the minimum, so that only privileged sources are accepted. */

@@ -10,7 +10,7 @@ import { type Interval, micros } from '../../store/time.ts';
 import { wait } from '../clock/clock.ts';
 import { labelerFromRow } from '../roster/known-labeler.ts';
 import { definitionShares } from '../shares/fair-queue.ts';
-import type { OwnGaps } from '../standby/kept.ts';
+import type { Kept } from '../standby/kept.ts';
 import { replay } from '../standby/replay.ts';
 import type { InstrumentRole } from '../standby/standby-store.ts';
 import { hasLost, progressOf, readStoreRecord, recordDowntime, writeHeartbeat } from './heartbeat.ts';
@@ -131,7 +131,7 @@ async function gapsBySource(writer: StoreWriter, now: Micros): Promise<Map<strin
 function joined(
   { roster }: Assembled['labelers'],
   { rows, answered, gaps }: FormerState,
-  { kept, watched, startedAt }: { readonly kept: OwnGaps; readonly watched: Watched; readonly startedAt: Micros },
+  { kept, watched, startedAt }: { readonly kept: Kept['gaps']; readonly watched: Watched; readonly startedAt: Micros },
 ): { readonly records: readonly GapChange[]; readonly withdrawals: readonly GapChange[] } {
   const records: GapChange[] = [];
   const withdrawals: GapChange[] = [];

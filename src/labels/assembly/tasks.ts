@@ -5,12 +5,11 @@ import type { Log } from '../../ops/log.ts';
 import type { StoreWriter } from '../../store/port.ts';
 import { repeat, wait } from '../clock/clock.ts';
 import type { PageAcceptance } from '../ingest/acceptance.ts';
-import type { ReaderPorts } from '../ingest/ports.ts';
+import { note, type ReaderPorts } from '../ingest/ports.ts';
 import { domainsOfLabeler } from '../operator/deny-file.ts';
 import { createPublisher } from '../publish/publisher.ts';
 import { makeSourcesReport, type ReportedSource, writeSourcesReport } from '../publish/sources-report.ts';
-import { recordDepartures } from '../reading/source-runner.ts';
-import { enrolledLimits, type KnownLabeler, priorityInput } from '../roster/known-labeler.ts';
+import { absenceOf, enrolledLimits, type KnownLabeler, priorityInput } from '../roster/known-labeler.ts';
 import { listLabelers } from '../roster/labeler-lists.ts';
 import type { Roster } from '../roster/roster.ts';
 import type { SourceUsage } from '../shares/pace.ts';
@@ -170,7 +169,10 @@ export function startTasks(
     }),
     everyActive(settings.publishSeconds * 1000, () => publish(signal)),
     every(timings.tailMs, async () => {
-      await recordDepartures(roster.labelers, (labeler) => runner.presence(labeler), ports);
+      for (const labeler of roster.labelers) {
+        const absence = absenceOf(labeler, runner.presence(labeler), clock());
+        if (absence) await note(labeler.tracker, ports.gaps, absence);
+      }
       runner.fillPlaces();
     }),
     // This task is separate from the heartbeat, because this task waits while acceptance is paused.

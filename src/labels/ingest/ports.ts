@@ -1,7 +1,6 @@
 import type { Micros } from '../../contract/timestamp.ts';
 import { createDecodedBytes, type DecodedBytes } from '../../input/decoded-bytes.ts';
 import { createSlots, type Slots } from '../../network/guard/slots.ts';
-import type { HttpClient } from '../../network/http/http.ts';
 import type { Log } from '../../ops/log.ts';
 import { labelBytes, type SignatureVerdict } from '../../store/label.ts';
 import {
@@ -23,19 +22,11 @@ import type { FilledIn } from '../state/filled-in.ts';
 import type { ReadingEvent } from '../state/reading-events.ts';
 import type { Source } from '../state/source.ts';
 import type { Tracker } from '../state/step.ts';
-import type { OpenStream, Timings } from '../stream/open-stream.ts';
+import type { Outbound, Timings } from '../stream/outbound.ts';
 import type { RefusedMemory } from './refused-memory.ts';
 
 /** Access to labelers, and the memory for their responses. */
-export interface LabelQuery {
-  readonly http: HttpClient;
-  /** Opens streams of labelers; limits concurrent handshakes. */
-  readonly openStream: OpenStream;
-  /**
-   * Slots for stream connections, limited per host and per registrable domain, because many labelers may share
-   * either.
-   */
-  readonly streams: Slots;
+interface LabelQuery extends Pick<Outbound, 'http' | 'openStream' | 'streams'> {
   /** Memory budget for received and not yet stored input, shared by all sources. */
   readonly memory: InputMemory;
 }
@@ -79,7 +70,7 @@ export interface ReaderTime {
 }
 
 /** Receivers of reports from readers. */
-export interface ReaderReport {
+interface ReaderReport {
   readonly log: Log;
   readonly telemetry: Telemetry;
   /** Called when a source cannot be read as its document describes, because the document may have changed. */

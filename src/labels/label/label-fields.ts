@@ -166,7 +166,7 @@ export function authoredOf(row: unknown): Micros | null {
 export type RawLabel = Readonly<Record<string, unknown>>;
 
 /** Result of separating a label from its signature. */
-export type SignedLabel =
+type SignedLabel =
   | {
       readonly kind: 'signed';
       readonly message: Uint8Array;

@@ -9,13 +9,13 @@ import type { StoreReader } from '../../store/port.ts';
 import { writeHeld, writeWithHold } from '../operator/hold.ts';
 import { departureOf, isUnreachable, type KnownLabeler } from '../roster/known-labeler.ts';
 import type { Roster } from '../roster/roster.ts';
+import type { GapWriter } from '../shares/commits.ts';
 import type { DailyCap } from '../shares/daily-cap.ts';
 import type { ShareKey } from '../shares/fair-queue.ts';
 import type { Pace } from '../shares/pace.ts';
 import type { Telemetry } from '../shares/telemetry.ts';
 import { type PriorityClass, type SourceState, sourceStates } from '../state/reading-state.ts';
 import { type EnrolledSource, windowOf } from './coverage.ts';
-import type { GapWriter } from './gap-writer.ts';
 import {
   closedHours,
   FilledInCounts,

@@ -8,7 +8,7 @@ import { createSlots } from '../../network/guard/slots.ts';
 import { hour, micros, minute, second } from '../../store/time.ts';
 import { wait } from '../clock/clock.ts';
 import { createInputMemory } from '../ingest/ports.ts';
-import { createStreamOpener, liveTimings } from '../stream/open-stream.ts';
+import { createStreamOpener, liveTimings } from '../stream/outbound.ts';
 import { findStreamStart, isShuffled, type SampledPage, searchCursor } from './cursor-search.ts';
 
 const searchMargin = hour;

@@ -5,6 +5,7 @@ import { departureGap } from '../../store/coverage-rule.ts';
 import type { StoredGap } from '../../store/port.ts';
 import type { RosterRow } from '../../store/roster.ts';
 import { day, type Interval, micros } from '../../store/time.ts';
+import type { ReadingEvent } from '../state/reading-events.ts';
 import {
   isPrivileged,
   type PriorityInput,
@@ -144,9 +145,6 @@ interface EvictionCandidates {
   readonly crowded: ReadonlySet<string>;
 }
 
-/** Eviction candidates of a roster that is not full. */
-export const noEvictionCandidates: EvictionCandidates = { unused: [], surplus: [], crowded: new Set() };
-
 /** Returns the labelers that a full roster may evict. Seeded and established labelers are never evicted. */
 export function evictionCandidates(labelers: Iterable<KnownLabeler>, max: number, now: Micros): EvictionCandidates {
   const failed: string[] = [];
@@ -163,7 +161,7 @@ export function evictionCandidates(labelers: Iterable<KnownLabeler>, max: number
 }
 
 /** Returns true if a labeler is neither seeded nor established, so that it may be evicted. */
-export function isEvictable(labeler: KnownLabeler, now: Micros): boolean {
+function isEvictable(labeler: KnownLabeler, now: Micros): boolean {
   return !isPrivileged(priorityOf(priorityInput(labeler), now));
 }
 
@@ -210,6 +208,21 @@ export function isUnreachable(labeler: KnownLabeler, now: Micros): boolean {
   const { denied, resolutionStatus, tracker } = labeler;
   if (denied || tracker.tracked.lastAnswered === null) return false;
   return (resolutionStatus === 'labeler' || resolutionStatus === 'bad_endpoint') && !isEnrolled(labeler, now);
+}
+
+/**
+ * Returns the event for an absent labeler: its labels since it was last read to the end are unknown. Returns null while
+ * the labeler is read and enrolled, while it is denied, and while its document is not known.
+ */
+export function absenceOf(
+  { resolutionStatus, denied, tracker }: KnownLabeler,
+  presence: 'read' | 'waiting' | 'gone',
+  now: Micros,
+): Extract<ReadingEvent, { kind: 'displaced' | 'left' }> | null {
+  // A denial records a separate gap. After a crash, a labeler counts as gone only after its document was read again.
+  if (denied || resolutionStatus === 'unresolved') return null;
+  if (presence === 'waiting') return { kind: 'displaced', now };
+  return presence === 'gone' || !tracker.enrolled(now) ? { kind: 'left', now } : null;
 }
 
 /** Logs labelers that leave the enrolment because they are unreachable, and unreachable labelers that respond again. */

@@ -45,7 +45,7 @@ export type DiscoverySource = (typeof discoverySources)[number];
 /** Parts of the instrument that read data of one labeler. */
 export const sourceParts = ['reader', 'particulars', 'listing'] as const;
 /** One part of the instrument that reads data of one labeler. */
-export type SourcePart = (typeof sourceParts)[number];
+type SourcePart = (typeof sourceParts)[number];
 
 /** Metrics of the instrument. Every dimension has a closed list of values, and no value names a labeler. */
 export interface Telemetry {

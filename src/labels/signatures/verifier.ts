@@ -5,7 +5,7 @@ import { setImmediate } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { Micros } from '../../contract/timestamp.ts';
 import type { EarlierLabelKey, LabelKey } from '../../network/identity/did-document.ts';
-import { parseAuthored, type RawLabel, type SignedLabel, separateSignature } from '../label/label-fields.ts';
+import { parseAuthored, type RawLabel, separateSignature } from '../label/label-fields.ts';
 import { FairQueue, priorityWeights, type ShareKey } from '../shares/fair-queue.ts';
 
 /** Result of checking a label's signature. */
@@ -215,7 +215,10 @@ function earlierKeysAt({ earlier }: LabelerKeys, authored: Micros | null): Label
 }
 
 /** Input of a signature check. */
-type SignedMessage = Pick<Extract<SignedLabel, { kind: 'signed' }>, 'message' | 'signature'>;
+interface SignedMessage {
+  readonly message: Uint8Array;
+  readonly signature: Uint8Array;
+}
 
 /**
  * Function that checks a signature with a key: ECDSA over SHA-256, 64 bytes, low-S only (AT Protocol, Cryptography).

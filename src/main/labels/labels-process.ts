@@ -8,7 +8,7 @@ import { requireDenyList } from '../../labels/operator/deny-file.ts';
 import { readSeeds } from '../../labels/roster/labeler-lists.ts';
 import { noTelemetry, type Telemetry } from '../../labels/shares/telemetry.ts';
 import { createStandbyStore, type InstrumentRole } from '../../labels/standby/standby-store.ts';
-import { liveTimings } from '../../labels/stream/open-stream.ts';
+import { liveTimings } from '../../labels/stream/outbound.ts';
 import { createLog, type Log } from '../../ops/log.ts';
 import { StoreError } from '../../store/errors.ts';
 import { companionFolder, type FileEvent, openStoreStandby, openStoreWriter, parseStoreUrl } from '../../store/open.ts';

@@ -8,8 +8,8 @@ import { StoreError } from '../../../store/errors.ts';
 import type { Frontier, StoreReader } from '../../../store/port.ts';
 import { hour, type Interval, micros, minute } from '../../../store/time.ts';
 import type { Turns } from '../../clock/clock.ts';
-import { burstsIn } from '../../repeats/repeats.ts';
 import { type FilledInBySource, intervalOf, type MinuteSpan } from '../../state/filled-in.ts';
+import { burstsIn } from '../window/day-counts.ts';
 import type { WindowReading } from '../window/window-reader.ts';
 
 /** Store methods that are used to count the hours. */
@@ -24,7 +24,7 @@ export interface CountedHour extends Interval {
 }
 
 /** Interval of the closed minutes, and the hours that it includes. */
-export interface ClosedHours extends Interval {
+interface ClosedHours extends Interval {
   /** Starts of the hours, oldest first. */
   readonly starts: readonly number[];
 }
@@ -105,7 +105,7 @@ export class HourCounts {
 }
 
 /** Number of rows that were read late, including repeats. */
-export interface LateRows {
+interface LateRows {
   readonly applied: number;
   readonly removed: number;
 }

@@ -20,12 +20,10 @@ import { intervalOf, joinedSpans, type MinuteSpan } from '../../state/filled-in.
 import { byPrecedence, type ListedLabeler, listedGaps, merged, unreadTime } from '../labelers/listed-labeler.ts';
 import type { WindowReading } from '../window/window-reader.ts';
 import {
-  type ClosedHours,
   type CountedHour,
   countHourRows,
   type FilledInCounts,
   type HourRows,
-  type LateRows,
   type LateTimes,
   type SourceHistory,
 } from './hour-counts.ts';
@@ -39,7 +37,7 @@ const settleTime = 2 * minute;
 /** Input of the hours file. */
 interface HoursInputs {
   readonly reading: Pick<WindowReading, 'window' | 'epoch' | 'frontier' | 'gaps' | 'bursts' | 'filledIn'>;
-  readonly hours: ClosedHours;
+  readonly hours: Interval;
   readonly counted: readonly CountedHour[];
   /** Counts the rows that were read late. */
   readonly filledIn: Pick<FilledInCounts, 'read'>;
@@ -202,7 +200,11 @@ function labelerHours(
 }
 
 /** Returns the entry of one hour that states what is left out of rates; no entry if that is nothing. */
-function filledInAt(at: number, { applied, removed }: LateRows, ms: number): LabelerHours['filled_in'] & object {
+function filledInAt(
+  at: number,
+  { applied, removed }: HourRows['late'],
+  ms: number,
+): LabelerHours['filled_in'] & object {
   if (applied + removed === 0 && ms === 0) return [];
   return [{ at, applications: applied, removals: removed, observed_seconds: ms / 1000 }];
 }

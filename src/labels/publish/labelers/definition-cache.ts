@@ -8,7 +8,7 @@ import type { Definitions } from '../../../store/roster.ts';
 import { dayName, dayOf } from '../../../store/time.ts';
 
 /** A value that a labeler declares now or declared earlier. */
-export interface DeclaredValue {
+interface DeclaredValue {
   readonly value: string;
   /** UTC day of the first revision that declares the value. */
   readonly first_defined: string;

@@ -5,7 +5,7 @@ import { fewerThanFive } from '../../../contract/vocabulary.ts';
 import { delayBounds, delayQuantile, type LabelerCounters } from '../../../store/labeler-counters.ts';
 import { labelerHandle } from '../../../store/roster.ts';
 import type { DayCount, DayCounts } from '../window/day-counts.ts';
-import type { DeclaredValue, LabelerDefinitions } from './definition-cache.ts';
+import type { LabelerDefinitions } from './definition-cache.ts';
 import { discoverySourcesOf, type ListedLabeler, listedGaps, type UnreadGap } from './listed-labeler.ts';
 
 /** Input of a labeler's line. */
@@ -62,6 +62,8 @@ export function labelerLine(inputs: LineInputs): string {
 function textOf(members: Partial<LabelerLine>): string {
   return JSON.stringify(members).slice(1, -1);
 }
+
+type DeclaredValue = LabelerDefinitions['values'][number];
 
 /** Value with its published count. */
 interface Counted {

@@ -3,7 +3,7 @@ import type { Micros } from '../../../contract/timestamp.ts';
 import type { BucketCount, StoreReader } from '../../../store/port.ts';
 import { hour, micros, minute } from '../../../store/time.ts';
 import { Turns } from '../../clock/clock.ts';
-import { type BurstsByLabeler, burstsIn } from '../../repeats/repeats.ts';
+import { type BurstsByLabeler, burstsIn } from './day-counts.ts';
 
 /** Hours that may contain counted rows of a labeler. */
 export interface RowHours {

@@ -5,9 +5,11 @@ import type { LabelersCounters } from '../../../store/labeler-counters.ts';
 import type { BucketCount, Epoch, Frontier, RefusalCount, StoredGap, StoreReader } from '../../../store/port.ts';
 import type { Purge, SpaceRemoval } from '../../../store/removals.ts';
 import { day, hour, type Interval, micros, minute } from '../../../store/time.ts';
-import { type BurstsByLabeler, burstsByLabeler, type Counted } from '../../repeats/repeats.ts';
 import { type FilledInBySource, FilledInReader } from '../../state/filled-in.ts';
 import {
+  type BurstsByLabeler,
+  burstsByLabeler,
+  type Counted,
   type DayCount,
   type DayCounts,
   type DayPart,

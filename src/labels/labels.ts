@@ -3,7 +3,7 @@ import { errorFields, type Log, type LogFields } from '../ops/log.ts';
 import { StoreError } from '../store/errors.ts';
 import { claimOrigin } from '../store/origin.ts';
 import { createFoundation, type Foundation, type LabelsOptions } from './assembly/foundation.ts';
-import { progressOf, recordDowntime, StoreRecorder, writeHeartbeat } from './assembly/heartbeat.ts';
+import { recordDowntime, StoreRecorder, writeHeartbeat } from './assembly/heartbeat.ts';
 import { createLabelers, type Labelers, loadRoster } from './assembly/labelers.ts';
 import { clockAtStart } from './assembly/preconditions.ts';
 import { standBy } from './assembly/stand-by.ts';
@@ -97,7 +97,7 @@ async function observe(
   if (isActive(role)) {
     await recordDowntime(store, { artifacts: settings.artifacts, clock, log }, epoch.startedAt);
     await writeHeartbeat(store, clock);
-    await new StoreRecorder(settings.artifacts, store).replace(await progressOf(store, store.tokens?.own ?? null));
+    await new StoreRecorder(settings.artifacts, store).begin();
   } else await role?.kept.follow();
 
   const acceptance = createAcceptance(base, fail);

@@ -20,7 +20,7 @@ import { createVerifier, type Verifier } from '../signatures/verifier.ts';
 import type { InstrumentRole } from '../standby/standby-store.ts';
 import { isPrivileged, priorityOf } from '../state/reading-state.ts';
 import { createOutbound, type Outbound, type Timings } from '../stream/outbound.ts';
-import { type Preconditions, watchPreconditions } from './preconditions.ts';
+import { Preconditions } from './preconditions.ts';
 
 /** Settings of the label instrument. */
 export interface LabelsSettings {
@@ -120,7 +120,7 @@ export function createFoundation(
   const verifier = createVerifier({
     onChecked: (source, checks) => pace.charge(source, { cpuMs: checks * checkCpuMs }),
   });
-  const preconditions = watchPreconditions(clocks, {
+  const preconditions = new Preconditions(clocks, {
     folder: settings.folder,
     isRemote: settings.isStoreRemote ?? false,
     minFreeBytes: settings.minFreeBytes,

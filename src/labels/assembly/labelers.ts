@@ -1,12 +1,11 @@
 import type { Micros } from '../../contract/timestamp.ts';
-import type { AddressPolicy, Resolve } from '../../network/guard/address-policy.ts';
-import type { HttpClient } from '../../network/http/http.ts';
+import type { Resolve } from '../../network/guard/address-policy.ts';
 import type { DirectoryOperation } from '../../network/identity/did-document.ts';
-import { errorFields, type Log } from '../../ops/log.ts';
+import { errorFields } from '../../ops/log.ts';
 import type { Position, StoreWriter } from '../../store/port.ts';
 import type { Definitions, DirectoryPosition } from '../../store/roster.ts';
-import { type Clocks, wait } from '../clock/clock.ts';
-import { followDirectory } from '../discovery/directory-stream.ts';
+import { wait } from '../clock/clock.ts';
+import { DirectoryStream } from '../discovery/directory-stream.ts';
 import type { ReaderPorts } from '../ingest/ports.ts';
 import type { RefusedMemory } from '../ingest/refused-memory.ts';
 import { Denials } from '../operator/denials.ts';
@@ -104,30 +103,11 @@ export async function createLabelers(
   const add: Roster['add'] = (did, origin, provenance) => {
     if (roster.labeler(did) || !denials.deniesDid(did)) roster.add(did, origin, provenance);
   };
-  const services = await labelerEvents(
-    { ...base, resolve: outbound.resolveOwn },
-    { add, documentChanged: (did) => roster.documentChanged(did) },
-    metadata,
-    preconditions,
-  );
-  const operations = await directoryOperations(
-    { ...base, resolve: outbound.resolveOwn, http: outbound.directory },
-    { add, documentChanged: (did) => roster.documentChanged(did) },
-  );
+  const named = { add, documentChanged: (did: string) => roster.documentChanged(did) };
+  const services = await labelerEvents({ ...base, resolve: outbound.resolveOwn }, named, metadata, preconditions);
+  const operations = await directoryOperations(base, named);
   const parts = { roster, runner, denials, metadata, services, operations };
   return { ...parts, reachability: new Reachability(log), add, stored };
-}
-
-/** Dependencies of `directoryOperations`. */
-interface DirectoryOperationsOptions {
-  readonly settings: { readonly plc: string; readonly userAgent: string };
-  readonly store: Pick<StoreWriter, 'directoryPosition'>;
-  readonly policy: AddressPolicy;
-  readonly resolve: Resolve;
-  /** The client for the directory. */
-  readonly http: Pick<HttpClient, 'getText'>;
-  readonly random: () => number;
-  readonly log: Log;
 }
 
 /** Reader of the directory's stream, which runs while the instrument observes. */
@@ -143,15 +123,15 @@ interface DirectoryOperations {
  * Added accounts are subject to the same limits as labelers named by relays or the Jetstream.
  */
 async function directoryOperations(
-  { settings, store, policy, resolve, http, random, log }: DirectoryOperationsOptions,
+  { settings, store, policy, outbound, random, log }: Foundation,
   roster: Pick<Roster, 'add' | 'documentChanged'>,
 ): Promise<DirectoryOperations> {
   const { plc: directory, userAgent } = settings;
   const { host } = new URL(directory);
-  const onOperation = operationHandler(roster, host);
   const position = await store.directoryPosition(host);
-  const stream = followDirectory({
-    ...{ directory, policy, userAgent, resolve, http, random, wait, log, onOperation, position },
+  const stream = new DirectoryStream({
+    ...{ directory, policy, userAgent, random, wait, log, position },
+    ...{ resolve: outbound.resolveOwn, http: outbound.directory, onOperation: operationHandler(roster, host) },
   });
   return {
     get position() {
@@ -177,14 +157,10 @@ export function operationHandler(
 export const cursorNote = 'jetstream-cursor';
 
 /** Dependencies of `labelerEvents`. */
-interface LabelerEventsOptions {
-  readonly settings: { readonly jetstream: string | null; readonly userAgent: string };
+interface LabelerEventsOptions extends Pick<Foundation, 'policy' | 'random' | 'clocks' | 'log'> {
+  readonly settings: Pick<Foundation['settings'], 'jetstream' | 'userAgent'>;
   readonly store: Pick<StoreWriter, 'note'>;
-  readonly policy: AddressPolicy;
   readonly resolve: Resolve;
-  readonly random: () => number;
-  readonly clocks: Clocks;
-  readonly log: Log;
 }
 
 /**
@@ -209,17 +185,9 @@ export async function labelerEvents(
       .catch((error: unknown) => log.warn('the label definitions of a labeler were not stored', errorFields(error)));
   };
   return followServices({
-    jetstream,
-    policy,
-    userAgent,
-    resolve,
-    random,
-    clock: clocks.wall,
-    monotonic: clocks.monotonic,
-    wait,
-    log,
+    ...{ jetstream, policy, userAgent, resolve, random, wait, log, onEvent },
+    ...{ clock: clocks.wall, monotonic: clocks.monotonic },
     onUpstreamTime: (milliseconds) => preconditions.onUpstreamTime(milliseconds),
-    onEvent,
     cursor: await numberNote(store, cursorNote),
   });
 }

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { Log } from '../../ops/log.ts';
 import { StoreError } from '../../store/errors.ts';
 import { hour, micros, minute, second } from '../../store/time.ts';
-import { repeat, stoppable, Turns, watchClock } from './clock.ts';
+import { ClockWatch, repeat, stoppable, Turns } from './clock.ts';
 
 const begun = 1_780_000_000 * second;
 
@@ -11,7 +11,7 @@ const begun = 1_780_000_000 * second;
 function clocks() {
   let wall = begun;
   let monotonic = 0;
-  const watch = watchClock({ wall: () => micros(wall), monotonic: () => monotonic });
+  const watch = new ClockWatch({ wall: () => micros(wall), monotonic: () => monotonic });
   return {
     watch,
     pass(real: number, shown = real) {

@@ -24,61 +24,64 @@ export interface Clocks {
   readonly monotonic: () => number;
 }
 
-/** Detects steps of the wall clock by comparison with the monotonic clock. */
-interface ClockWatch {
+/** Detects steps of the wall clock by comparison with the monotonic clock, from the time of its creation. */
+export class ClockWatch {
+  readonly #clocks: Clocks;
+  #anchor: { readonly wall: Micros; readonly monotonic: number };
+  #state: 'unconfirmed' | 'confirmed' | 'doubtful' = 'unconfirmed';
+
+  constructor(clocks: Clocks) {
+    this.#clocks = clocks;
+    this.#anchor = this.#now;
+  }
+
+  get #now() {
+    return { wall: this.#clocks.wall(), monotonic: this.#clocks.monotonic() };
+  }
+
   /**
    * Compares the clocks. Returns the interval that the wall clock skipped or repeated since the last call, or null if
    * there was no clock step. A step sets `doubtful`.
    */
-  look(): Interval | null;
+  look(): Interval | null {
+    const now = this.#now;
+    const expected = micros(Math.round(this.#anchor.wall + now.monotonic - this.#anchor.monotonic));
+    if (Math.abs(now.wall - expected) <= maxClockDrift) {
+      if (now.monotonic - this.#anchor.monotonic > anchorPeriod) this.#anchor = now;
+      return null;
+    }
+    this.#anchor = now;
+    this.#state = 'doubtful';
+    return { start: micros(Math.min(expected, now.wall)), end: micros(Math.max(expected, now.wall)) };
+  }
+
   /**
    * True if the clock stepped, or an upstream contradicted the unconfirmed clock, and no upstream has confirmed the
    * clock since.
    */
-  readonly doubtful: boolean;
+  get doubtful(): boolean {
+    return this.#state === 'doubtful';
+  }
+
   /** True if an upstream confirmed the clock since the start and since the last step. */
-  readonly confirmed: boolean;
+  get confirmed(): boolean {
+    return this.#state === 'confirmed';
+  }
+
   /** Records an upstream's time. The clock is confirmed if that time agrees with the wall clock. */
-  onUpstreamTime(upstream: Micros): void;
+  onUpstreamTime(upstream: Micros): void {
+    if (Math.abs(upstream - this.#clocks.wall()) <= maxUpstreamDifference) this.#state = 'confirmed';
+  }
+
   /**
    * Records the time in an upstream's response. `requestedAt` is the wall-clock time of the request. The clock is
    * confirmed if the time agrees. While the clock is unconfirmed, a contradiction sets `doubtful`.
    */
-  onTrustedTime(upstream: Micros, requestedAt: Micros): void;
-}
-
-/** Creates a watch that compares the clocks from the time of this call. */
-export function watchClock({ wall, monotonic }: Clocks): ClockWatch {
-  let anchor = { wall: wall(), monotonic: monotonic() };
-  let state: 'unconfirmed' | 'confirmed' | 'doubtful' = 'unconfirmed';
-  return {
-    look() {
-      const now = { wall: wall(), monotonic: monotonic() };
-      const expected = micros(Math.round(anchor.wall + now.monotonic - anchor.monotonic));
-      const difference = now.wall - expected;
-      if (Math.abs(difference) <= maxClockDrift) {
-        if (now.monotonic - anchor.monotonic > anchorPeriod) anchor = now;
-        return null;
-      }
-      anchor = now;
-      state = 'doubtful';
-      return { start: micros(Math.min(expected, now.wall)), end: micros(Math.max(expected, now.wall)) };
-    },
-    get doubtful() {
-      return state === 'doubtful';
-    },
-    get confirmed() {
-      return state === 'confirmed';
-    },
-    onUpstreamTime(upstream) {
-      if (Math.abs(upstream - wall()) <= maxUpstreamDifference) state = 'confirmed';
-    },
-    onTrustedTime(upstream, requestedAt) {
-      const agrees = upstream >= requestedAt - maxUpstreamDifference && upstream <= wall() + maxUpstreamDifference;
-      if (agrees) state = 'confirmed';
-      else if (state === 'unconfirmed') state = 'doubtful';
-    },
-  };
+  onTrustedTime(upstream: Micros, requestedAt: Micros): void {
+    const latest = this.#clocks.wall() + maxUpstreamDifference;
+    if (upstream >= requestedAt - maxUpstreamDifference && upstream <= latest) this.#state = 'confirmed';
+    else if (this.#state === 'unconfirmed') this.#state = 'doubtful';
+  }
 }
 
 /** Resolves after `ms` milliseconds but at most about 24 days, or immediately when the signal aborts. */

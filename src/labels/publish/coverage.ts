@@ -102,7 +102,7 @@ export function countSources(
 }
 
 /** Formats an instant for the artifact, truncated to milliseconds. */
-export function timestamp(at: Micros): string {
+export function timestamp(at: number): string {
   return formatTimestamp(Math.floor(at / 1000));
 }
 

@@ -51,7 +51,7 @@ export function dayCounts(
   const result = new Map<string, DayCount>();
   for (const [labeler, sum] of sums) {
     const own = bursts.get(labeler);
-    result.set(labeler, own ? withoutRepeats(sum, burstsIn(own, interval)) : { ...sum, repeats: 0 });
+    result.set(labeler, { ...sum, ...(own ? withoutRepeats(sum, burstsIn(own, interval)) : { repeats: 0 }) });
   }
   return result;
 }
@@ -70,7 +70,9 @@ function wholeCounts(part: Interval & { readonly floor: Micros }, run: Run, burs
   const changed = [...bursts].flatMap(([labeler, own]) => {
     const count = run.get(labeler);
     const repeats = count === undefined ? 0 : burstsIn(own, interval);
-    return count !== undefined && repeats > 0 ? [[labeler, withoutRepeats(count, repeats)] as const] : [];
+    return count !== undefined && repeats > 0
+      ? [[labeler, { ...count, ...withoutRepeats(count, repeats) }] as const]
+      : [];
   });
   return changed.length === 0 ? counts : new Map([...counts, ...changed]);
 }
@@ -83,14 +85,17 @@ function wholeMinutes({ start, end, floor }: Interval & { readonly floor: Micros
   return { start: start === floor ? micros(floor - (floor % minute)) : start, end };
 }
 
-/** Subtracts repeats. Reduces applications first, because the store does not know which rows repeat a removal. */
-function withoutRepeats(
-  { applied, removed, hours }: Pick<DayCount, 'applied' | 'removed' | 'hours'>,
-  burst: number,
-): DayCount {
-  const repeats = Math.min(applied + removed, burst);
+/**
+ * Subtracts at most `max` repeats from rows. Reduces applications first, because the store does not know which rows
+ * repeat a removal.
+ */
+export function withoutRepeats(
+  { applied, removed }: Pick<DayCount, 'applied' | 'removed'>,
+  max: number,
+): Omit<DayCount, 'hours'> {
+  const repeats = Math.min(applied + removed, max);
   const fromApplied = Math.min(applied, repeats);
-  return { applied: applied - fromApplied, removed: removed - (repeats - fromApplied), repeats, hours };
+  return { applied: applied - fromApplied, removed: removed - (repeats - fromApplied), repeats };
 }
 
 /** Number of a labeler's rows in consecutive hours of one day. */

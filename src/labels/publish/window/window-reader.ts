@@ -229,15 +229,10 @@ interface PlanInputs {
   readonly settledThrough: number;
 }
 
-interface PlannedPart {
-  readonly part: DayPart;
-  readonly pieces: Pieces;
-}
-
 /** Parts of days that are counted for one window. Each part is counted once, even if several intervals contain it. */
 class ReadingPlan {
   readonly inputs: PlanInputs;
-  readonly parts: readonly PlannedPart[];
+  readonly parts: readonly { readonly part: DayPart; readonly pieces: Pieces }[];
   /** Open intervals, each listed once. */
   readonly open: readonly Interval[];
   readonly #intervals: Readonly<Record<'inWindow' | 'inWeek' | 'inDay', readonly DayPart[]>>;

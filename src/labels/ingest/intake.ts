@@ -261,7 +261,7 @@ async function observe(
 }
 
 /** Numbers of rows of one page or of several frames, by what became of them. */
-export interface RowsTaken {
+interface RowsTaken {
   readonly stored: number;
   /** Rows that the store already had. */
   readonly known: number;

@@ -1,7 +1,7 @@
 import type { Micros } from '../../contract/timestamp.ts';
 import type { ByteAccount } from '../../input/decoded-bytes.ts';
 import { stoppable } from '../clock/clock.ts';
-import { DeliveryAccount, type RowsTaken, type SourceIntake } from '../ingest/intake.ts';
+import { DeliveryAccount, type SourceIntake } from '../ingest/intake.ts';
 import { type ReadingPorts, reservedMemory } from '../ingest/ports.ts';
 import { authoredOf } from '../label/label-fields.ts';
 import type { LastFrame, SourceFault } from '../state/reading-events.ts';
@@ -276,7 +276,7 @@ export class FrameReader {
     return end;
   }
 
-  async #commit(rows: readonly unknown[], last: LastFrame | null, again: boolean, through: Micros): Promise<RowsTaken> {
+  async #commit(rows: readonly unknown[], last: LastFrame | null, again: boolean, through: Micros) {
     this.#progress ||= rows.length > 0;
     this.answered = true;
     this.#ports.report.telemetry.page('stream');

@@ -8,12 +8,12 @@ import { StoreError } from '../../store/errors.ts';
 import type { PositionChange, StoredGap } from '../../store/port.ts';
 import { day, hour, micros } from '../../store/time.ts';
 import type { AcceptedPage, ReaderPorts } from '../ingest/ports.ts';
+import type { KnownLabeler } from '../roster/known-labeler.ts';
 import { absenceOf } from '../roster/known-labeler.ts';
 import { noPosition } from '../state/reading-events.ts';
 import { untracked } from '../state/reading-state.ts';
 import { Source } from '../state/source.ts';
 import { Tracker } from '../state/step.ts';
-import type { KnownLabeler } from './known-labeler.ts';
 import { containReading } from './read-source.ts';
 import { Places, SourceRunner } from './source-runner.ts';
 

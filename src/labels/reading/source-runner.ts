@@ -7,6 +7,7 @@ import { enrolledLimits, type KnownLabeler, priorityInput } from '../roster/know
 import { type MarkedRow, noPosition, type ReadPosition } from '../state/reading-events.ts';
 import { comparePriority, isPrivileged, priorityOf } from '../state/reading-state.ts';
 import { Source } from '../state/source.ts';
+import { containReading } from './read-source.ts';
 
 interface Running {
   readonly endpoint: string;

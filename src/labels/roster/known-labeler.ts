@@ -15,7 +15,7 @@ import {
   type TrackedState,
 } from '../state/reading-state.ts';
 import { Tracker } from '../state/step.ts';
-import { domainOf, isWeb } from './resolution-queue.ts';
+import { domainOf } from './resolution-queue.ts';
 
 /** Maximum number of sources that are read at once. */
 export const enrolledLimits = {
@@ -183,16 +183,16 @@ function surplusOf(labelers: readonly KnownLabeler[], max: number): Pick<Evictio
     const groups = groupsOf(labeler);
     for (const { key } of groups) counts.set(key, (counts.get(key) ?? 0) + 1);
     if (groups.some(({ key, share }) => (counts.get(key) ?? 0) > share * max)) surplus.push(labeler.did);
-    if (isWeb(labeler.did) && (counts.get(`did ${domainOf(labeler.did)}`) ?? 0) >= shares.did * max) {
-      crowded.add(domainOf(labeler.did));
-    }
+    const domain = domainOf(labeler.did);
+    if (domain !== '' && (counts.get(`did ${domain}`) ?? 0) >= shares.did * max) crowded.add(domain);
   }
   return { surplus, crowded };
 }
 
 function groupsOf({ did, endpoint, pds }: KnownLabeler): { readonly key: string; readonly share: number }[] {
+  const domain = domainOf(did);
   return [
-    ...(isWeb(did) ? [{ key: `did ${domainOf(did)}`, share: shares.did }] : []),
+    ...(domain === '' ? [] : [{ key: `did ${domain}`, share: shares.did }]),
     ...(endpoint === null
       ? []
       : [{ key: `endpoint ${registrableDomain(new URL(endpoint).host)}`, share: shares.endpoint }]),

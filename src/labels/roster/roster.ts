@@ -17,7 +17,6 @@ import {
   type DueResolution,
   domainOf,
   EventLookups,
-  isWeb,
   type LookupDelays,
   liveLookupDelays,
   ResolutionQueue,
@@ -180,7 +179,7 @@ export class Roster {
 
   #nextCandidate(newcomer: string): KnownLabeler | null {
     const { unused, surplus, crowded } = this.#candidates;
-    const lists = isWeb(newcomer) && crowded.has(domainOf(newcomer)) ? [unused] : [unused, surplus];
+    const lists = crowded.has(domainOf(newcomer)) ? [unused] : [unused, surplus];
     for (const list of lists) {
       for (let did = list.pop(); did !== undefined; did = list.pop()) {
         const labeler = this.#labelers.get(did);
@@ -340,7 +339,7 @@ export class Roster {
       this.#webFailures.delete(did);
       return isOfReplica(resolution) ? retryMs : refreshMs;
     }
-    if (!isWeb(did) || this.#isPrivileged(labeler) || resolution.answer.kind === 'busy') return retryMs;
+    if (domainOf(did) === '' || this.#isPrivileged(labeler) || resolution.answer.kind === 'busy') return retryMs;
     const failures = this.#webFailures.get(did) ?? 0;
     this.#webFailures.set(did, failures + 1);
     // The first failure is often a timeout, which should not delay a new labeler by a minute.

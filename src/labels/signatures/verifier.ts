@@ -203,7 +203,6 @@ async function judge(label: RawLabel, keys: LabelerKeys, check: SignatureCheck):
  * Returns the earlier keys whose period includes a label's authored time, but at most `maxEarlierChecks` keys, because
  * each key may cost a check per label. Returns no key for an undated label.
  */
-
 function earlierKeysAt({ earlier }: LabelerKeys, authored: Micros | null): LabelKey[] {
   if (authored === null) return [];
   return earlier
@@ -214,16 +213,13 @@ function earlierKeysAt({ earlier }: LabelerKeys, authored: Micros | null): Label
     .map(({ key }) => key);
 }
 
-/** Input of a signature check. */
-interface SignedMessage {
-  readonly message: Uint8Array;
-  readonly signature: Uint8Array;
-}
-
 /**
  * Function that checks a signature with a key: ECDSA over SHA-256, 64 bytes, low-S only (AT Protocol, Cryptography).
  */
-type SignatureCheck = (message: SignedMessage, key: LabelKey) => Promise<boolean>;
+type SignatureCheck = (
+  signed: { readonly message: Uint8Array; readonly signature: Uint8Array },
+  key: LabelKey,
+) => Promise<boolean>;
 
 /** Creates the signature check. OpenSSL does all checks until the library for secp256k1 is loaded. */
 export function createSignatureCheck(secp256k1: () => VerifySecp256k1 | null = libsecp256k1): SignatureCheck {

@@ -14,7 +14,7 @@ import { type RepeatMemory, repeatsName } from '../repeats/repeats.ts';
 import { type KnownLabeler, Reachability } from '../roster/known-labeler.ts';
 import { LabelerMetadata } from '../roster/labeler-metadata.ts';
 import { Roster } from '../roster/roster.ts';
-import { followServices, type ServiceEvent, type ServiceEvents } from '../roster/service-events.ts';
+import { type ServiceEvent, ServiceEvents } from '../roster/service-events.ts';
 import { GroupedCommits } from '../shares/commits.ts';
 import { definitionShares } from '../shares/fair-queue.ts';
 import type { FilledIn } from '../state/filled-in.ts';
@@ -184,7 +184,7 @@ export async function labelerEvents(
       .written(event.did, event.definitions)
       .catch((error: unknown) => log.warn('the label definitions of a labeler were not stored', errorFields(error)));
   };
-  return followServices({
+  return new ServiceEvents({
     ...{ jetstream, policy, userAgent, resolve, random, wait, log, onEvent },
     ...{ clock: clocks.wall, monotonic: clocks.monotonic },
     onUpstreamTime: (milliseconds) => preconditions.onUpstreamTime(milliseconds),

@@ -108,6 +108,8 @@ interface InputMemory {
   readonly decoded: DecodedBytes;
   /** Slots for requests of large pages, each of which may contain one huge label. */
   readonly largePages: Slots;
+  /** Memory in bytes that every account may hold at any time. */
+  readonly reserve: number;
 }
 
 const mib = 1024 * 1024;
@@ -115,7 +117,7 @@ const mib = 1024 * 1024;
  * Memory reserved for each account of a budget, in bytes, so that a source with a few labels of 3 KiB never waits for
  * other sources. A stream has three accounts: the reserves of 5,000 streams need 234 MiB at most.
  */
-export const reservedMemory = 16 * 1024;
+const reservedMemory = 16 * 1024;
 
 /** Creates the memory budget of one instrument: 128 MiB in total, plus the reserves. */
 export function createInputMemory(): InputMemory {
@@ -123,6 +125,7 @@ export function createInputMemory(): InputMemory {
     queued: createDecodedBytes({ total: 64 * mib, reserve: reservedMemory, buffered: 0 }),
     decoded: createDecodedBytes({ total: 64 * mib, reserve: reservedMemory, buffered: 32 * mib }),
     largePages: createSlots({ perHost: 1, total: 2, maxWaiting: 1_000 }),
+    reserve: reservedMemory,
   };
 }
 

@@ -2,7 +2,7 @@ import type { Micros } from '../../contract/timestamp.ts';
 import type { ByteAccount } from '../../input/decoded-bytes.ts';
 import { stoppable } from '../clock/clock.ts';
 import { DeliveryAccount, type SourceIntake } from '../ingest/intake.ts';
-import { type ReadingPorts, reservedMemory } from '../ingest/ports.ts';
+import type { ReadingPorts } from '../ingest/ports.ts';
 import { authoredOf } from '../label/label-fields.ts';
 import type { LastFrame, SourceFault } from '../state/reading-events.ts';
 import { afterQuiet, isSettled, type Source, type StreamProgress } from '../state/source.ts';
@@ -193,7 +193,7 @@ export class FrameReader {
   async #take(batch: FrameBatch): Promise<readonly LabelFrame[]> {
     const memory = this.#decoded;
     if (memory.tryTake(batch.cost)) return this.#frames.take(batch);
-    const few = this.#frames.next(reservedMemory) ?? batch;
+    const few = this.#frames.next(this.#ports.query.memory.reserve) ?? batch;
     const taken = await memory.take(few.cost, this.#signal);
     return taken === 'taken' ? this.#frames.take(few) : [];
   }

@@ -40,7 +40,7 @@ type OtherLabelers = 'not_enrolled' | 'waiting' | 'paused' | 'denied';
 /** Kinds of discovery sources, which name labelers. */
 export const discoverySources = ['seeds', 'relay', 'jetstream', 'directory'] as const;
 /** One kind of discovery source. */
-export type DiscoverySource = (typeof discoverySources)[number];
+type DiscoverySource = (typeof discoverySources)[number];
 
 /** Parts of the instrument that read data of one labeler. */
 export const sourceParts = ['reader', 'particulars', 'listing'] as const;

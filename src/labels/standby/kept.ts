@@ -177,7 +177,7 @@ class OwnGaps {
 }
 
 /** Bounds of the rows that a standby keeps. */
-export interface BufferLimits {
+interface BufferLimits {
   /** Maximum number of rows. */
   readonly rows: number;
   /** Maximum total size of the rows, in bytes. */

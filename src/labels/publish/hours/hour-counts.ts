@@ -352,7 +352,7 @@ function within(spans: readonly MinuteSpan[], { start, end }: Interval): readonl
 }
 
 /** Number of enrolled sources in each state at one point in time. */
-export type SourceSample = NonNullable<LabelsHour['sources']>;
+type SourceSample = NonNullable<LabelsHour['sources']>;
 
 /**
  * Numbers of enrolled sources by state at the last publication of each hour. The store does not contain past states, so

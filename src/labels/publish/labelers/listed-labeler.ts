@@ -5,7 +5,7 @@ import { coverageTolerance } from '../../../store/coverage-rule.ts';
 import type { StoredGap } from '../../../store/port.ts';
 import { type Interval, micros } from '../../../store/time.ts';
 import { departureOf, isEnrolled, type KnownLabeler } from '../../roster/known-labeler.ts';
-import { type DiscoverySource, discoverySources } from '../../shares/telemetry.ts';
+import { discoverySources } from '../../shares/telemetry.ts';
 import { stateTimes } from '../../state/reading-state.ts';
 
 /** State of a labeler at the time when the store was read. */
@@ -265,6 +265,8 @@ function join(into: { end: Micros; reason: GapReason }, { end, reason }: UnreadG
   into.end = micros(Math.max(into.end, end));
   if (into.reason !== reason) into.reason = 'unknown';
 }
+
+type DiscoverySource = (typeof discoverySources)[number];
 
 /** Returns the kinds of discovery sources that named a labeler, according to its provenance. */
 export function discoverySourcesOf({

@@ -134,14 +134,7 @@ async function publish(options: PublisherOptions, { reader, cache, hours }: Part
     await attempt(options, 'the hours file could not be published', () =>
       hours.publish({ reading, entries: listing.entries, sources: sampleOf(overview) }),
     );
-    telemetry.sources(inStates(sources), {
-      not_enrolled: notEnrolled,
-      waiting: waiting.length,
-      paused: cap.pausedSources.length,
-      denied: states.denied,
-    });
-    telemetry.found(countByDiscoverySource(enrolled));
-    telemetry.shares(throttled(options), cap.usedBytes, options.budgetBytes());
+    reportSources(options, states, enrolled);
     telemetry.published(clock() / 1000);
   } catch (error) {
     if (error instanceof StoreError && error.fatal) throw error;
@@ -149,6 +142,16 @@ async function publish(options: PublisherOptions, { reader, cache, hours }: Part
     telemetry.notWritten();
     log.error('the overview could not be published', errorFields(error));
   }
+}
+
+/** Reports the numbers of labelers and the shares that are used. */
+function reportSources(options: PublisherOptions, states: OverviewInputs, enrolled: readonly KnownLabeler[]): void {
+  const { telemetry, cap } = options;
+  const { sources, notEnrolled, waiting, denied } = states;
+  const others = { not_enrolled: notEnrolled, waiting, paused: cap.pausedSources.length, denied };
+  telemetry.sources(inStates(sources), others);
+  telemetry.found(countByDiscoverySource(enrolled));
+  telemetry.shares(throttled(options), cap.usedBytes, options.budgetBytes());
 }
 
 /** Reports the purges that are not completed, and the number of days that they still have to rewrite. */

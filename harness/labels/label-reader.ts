@@ -8,7 +8,7 @@ import { readSource, streamSession } from '../../src/labels/reading/read-source.
 import type { quirks } from '../../src/labels/shares/telemetry.ts';
 import type { PriorityClass } from '../../src/labels/state/reading-state.ts';
 import type { Source } from '../../src/labels/state/source.ts';
-import { createStreamOpener } from '../../src/labels/stream/open-stream.ts';
+import { createStreamOpener } from '../../src/labels/stream/outbound.ts';
 import { createNameResolver } from '../../src/network/dns/name-resolver.ts';
 import { createSlots } from '../../src/network/guard/slots.ts';
 import type { GetJsonOptions, JsonAnswer } from '../../src/network/http/http.ts';

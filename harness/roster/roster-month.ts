@@ -4,8 +4,8 @@ import type { Micros } from '../../src/contract/timestamp.ts';
 import { admissionLimits } from '../../src/labels/ingest/admission.ts';
 import { windowOf } from '../../src/labels/publish/coverage.ts';
 import { makeOverview } from '../../src/labels/publish/overview.ts';
-import { absenceOf } from '../../src/labels/reading/source-runner.ts';
 import {
+  absenceOf,
   departureOf,
   isEnrolled,
   isUnreachable,
@@ -15,7 +15,7 @@ import {
 import type { ReadingEvent } from '../../src/labels/state/reading-events.ts';
 import { untracked } from '../../src/labels/state/reading-state.ts';
 import { Tracker } from '../../src/labels/state/step.ts';
-import { liveTimings } from '../../src/labels/stream/open-stream.ts';
+import { liveTimings } from '../../src/labels/stream/outbound.ts';
 import { createBackoff } from '../../src/network/websocket/backoff.ts';
 import { type Log, silentLog } from '../../src/ops/log.ts';
 import { changedGaps, clip, withoutGap } from '../../src/store/gaps.ts';

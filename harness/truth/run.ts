@@ -9,7 +9,7 @@ import { ailments } from '../../sim/labelers/profile.ts';
 import { formatMicros, type Micros } from '../../src/contract/timestamp.ts';
 import { changeDenyFile } from '../../src/labels/operator/deny-file.ts';
 import { labelerFromRow } from '../../src/labels/roster/known-labeler.ts';
-import { readSeeds } from '../../src/labels/roster/seeds.ts';
+import { readSeeds } from '../../src/labels/roster/labeler-lists.ts';
 import type { InstrumentRole } from '../../src/labels/standby/standby-store.ts';
 import { day, hour, micros, minute } from '../../src/store/time.ts';
 import { type LabelStation, quickTimings, removeStation, startStation } from '../labels/label-station.ts';

@@ -64,7 +64,7 @@ export const inputLimits = {
     elements: 65_536,
     fields: 256,
     cpu: { fixedMicroseconds: 6_000, nanosecondsPerByte: 200 },
-    code: 'src/labels/poll/query-labels.ts',
+    code: 'src/labels/reading/pages.ts',
   }),
   singleLabelPage: shaped({
     input: 'label page (`queryLabels`) with one label',
@@ -75,7 +75,7 @@ export const inputLimits = {
     elements: 65_536,
     fields: 256,
     cpu: { fixedMicroseconds: 6_000, nanosecondsPerByte: 200 },
-    code: 'src/labels/poll/query-labels.ts',
+    code: 'src/labels/reading/pages.ts',
   }),
   labelerRecord: shaped({
     input: 'labeler record (`getRecord`)',
@@ -145,7 +145,7 @@ export const inputLimits = {
     elements: 32_768,
     fields: 256,
     cpu: { fixedMicroseconds: 4_000, nanosecondsPerByte: 200 },
-    code: 'src/labels/roster/relay-list.ts',
+    code: 'src/labels/roster/labeler-lists.ts',
   }),
   serviceEvent: shaped({
     input: 'Jetstream frame of the label instrument',

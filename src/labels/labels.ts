@@ -2,11 +2,9 @@ import type { Micros } from '../contract/timestamp.ts';
 import { errorFields, type Log, type LogFields } from '../ops/log.ts';
 import { StoreError } from '../store/errors.ts';
 import { claimOrigin } from '../store/origin.ts';
-import { createFoundation, type Foundation } from './assembly/foundation.ts';
-import { progressOf, recordDowntime, StoreRecorder, writeHeartbeat } from './assembly/heartbeat.ts';
-import { createLabelers, type Labelers } from './assembly/labelers.ts';
-import { loadRoster } from './assembly/load-roster.ts';
-import type { LabelsOptions } from './assembly/options.ts';
+import { createFoundation, type Foundation, type LabelsOptions } from './assembly/foundation.ts';
+import { recordDowntime, StoreRecorder, writeHeartbeat } from './assembly/heartbeat.ts';
+import { createLabelers, type Labelers, loadRoster } from './assembly/labelers.ts';
 import { clockAtStart } from './assembly/preconditions.ts';
 import { standBy } from './assembly/stand-by.ts';
 import { type Acts, type Assembled, createActs, startTasks } from './assembly/tasks.ts';
@@ -15,12 +13,11 @@ import { PageAcceptance } from './ingest/acceptance.ts';
 import { type AcceptedPage, createInputMemory, type ReaderPorts } from './ingest/ports.ts';
 import { RefusedMemory } from './ingest/refused-memory.ts';
 import { requireDenyList } from './operator/deny-file.ts';
-import { createRepeatFinder } from './repeats/repeat-finder.ts';
-import { type PageRepeats, RepeatMemory } from './repeats/repeats.ts';
+import { RepeatFinder, RepeatMemory } from './repeats/repeats.ts';
 import { type KnownLabeler, priorityInput } from './roster/known-labeler.ts';
 import { costOf } from './shares/daily-cap.ts';
 import { isActive } from './standby/standby-store.ts';
-import { FilledIn, notFilledIn } from './state/filled-in.ts';
+import { FilledIn, noChanges } from './state/filled-in.ts';
 import { comparePriority, isPrivileged } from './state/reading-state.ts';
 
 /** The label instrument: finds labelers, observes them, and publishes the observed facts. */
@@ -100,7 +97,7 @@ async function observe(
   if (isActive(role)) {
     await recordDowntime(store, { artifacts: settings.artifacts, clock, log }, epoch.startedAt);
     await writeHeartbeat(store, clock);
-    await new StoreRecorder(settings.artifacts, store).replace(await progressOf(store, store.tokens?.own ?? null));
+    await new StoreRecorder(settings.artifacts, store).begin();
   } else await role?.kept.follow();
 
   const acceptance = createAcceptance(base, fail);
@@ -255,7 +252,7 @@ function createReaderPorts(
       refused: new RefusedMemory(undefined, isLastForgotten),
       repeats: repeatsOf(
         role,
-        new RepeatMemory(createRepeatFinder({ store, clock: clocks.wall, charge }), clocks.wall, isLastForgotten),
+        new RepeatMemory(new RepeatFinder({ store, clock: clocks.wall, charge }), clocks.wall, isLastForgotten),
       ),
       filledIn: filledInOf(role),
       clockGeneration: () => generationOf(base),
@@ -272,10 +269,9 @@ function createReaderPorts(
  * the rows of these pages. The standby counts repeats at the takeover, when it stores its own rows.
  */
 function repeatsOf(role: Foundation['role'], memory: RepeatMemory): ReaderPorts['acceptance']['repeats'] {
-  const none: PageRepeats = { changes: [], committed: () => undefined };
   return {
     load: (...stored) => memory.load(...stored),
-    find: async (source, rows) => (role?.role === 'standby' ? none : memory.find(source, rows)),
+    find: async (source, rows) => (role?.role === 'standby' ? noChanges : memory.find(source, rows)),
   };
 }
 
@@ -290,7 +286,7 @@ function filledInOf(role: Foundation['role']): ReaderPorts['acceptance']['filled
     live: (source, at) => {
       if (role?.role !== 'standby') filledIn.live(source, at);
     },
-    covering: (...page) => (role?.role === 'standby' ? notFilledIn : filledIn.covering(...page)),
+    covering: (...page) => (role?.role === 'standby' ? noChanges : filledIn.covering(...page)),
   };
 }
 

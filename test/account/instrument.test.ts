@@ -7,7 +7,7 @@ import { startProgramInTest } from '../../harness/process/program-in-test.ts';
 import { until } from '../../harness/process/until.ts';
 import { createSim } from '../../sim/index.ts';
 import { textsOf } from '../../src/account/texts/texts.ts';
-import { readSeeds } from '../../src/labels/roster/seeds.ts';
+import { readSeeds } from '../../src/labels/roster/labeler-lists.ts';
 import { day, micros } from '../../src/store/time.ts';
 
 const stage = labelStage();

@@ -8,7 +8,7 @@ import { until } from '../../harness/process/until.ts';
 import { createSim, type Sim } from '../../sim/index.ts';
 import { accountOf, verdict } from '../../sim/labelers/truth.ts';
 import type { AccountRow } from '../../src/contract/account.ts';
-import { readSeeds } from '../../src/labels/roster/seeds.ts';
+import { readSeeds } from '../../src/labels/roster/labeler-lists.ts';
 import { micros } from '../../src/store/time.ts';
 
 /** Tests the account surface with a store that the label instrument filled from the simulated network. */

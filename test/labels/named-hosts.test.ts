@@ -2,8 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, expect, test, vi } from 'vitest';
 import { until } from '../../harness/process/until.ts';
-import { createOutbound } from '../../src/labels/assembly/foundation.ts';
-import { liveTimings } from '../../src/labels/stream/open-stream.ts';
+import { createOutbound, liveTimings } from '../../src/labels/stream/outbound.ts';
 
 const cleanups: (() => unknown)[] = [];
 

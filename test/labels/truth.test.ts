@@ -6,7 +6,7 @@ import { until } from '../../harness/process/until.ts';
 import { createSim, type Sim, type SimOptions } from '../../sim/index.ts';
 import type { OddKind } from '../../sim/labelers/odd-labels.ts';
 import type { EmittedLabel, Expected } from '../../sim/labelers/truth.ts';
-import { readSeeds } from '../../src/labels/roster/seeds.ts';
+import { readSeeds } from '../../src/labels/roster/labeler-lists.ts';
 import { micros } from '../../src/store/time.ts';
 
 const stage = labelStage();

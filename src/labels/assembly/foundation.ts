@@ -1,28 +1,86 @@
 import type { Micros } from '../../contract/timestamp.ts';
-import { createNameResolver, systemHostsFile } from '../../network/dns/name-resolver.ts';
-import type { AddressPolicy, Resolve } from '../../network/guard/address-policy.ts';
-import { type HostRate, registrableDomain } from '../../network/guard/host-rates.ts';
-import { createSlots, type Slots } from '../../network/guard/slots.ts';
-import { createHttpClient, type HttpClient } from '../../network/http/http.ts';
-import { createIdentityResolver, type IdentityResolver } from '../../network/identity/identity.ts';
+import type { AddressPolicy } from '../../network/guard/address-policy.ts';
+import { registrableDomain } from '../../network/guard/host-rates.ts';
+import type { HttpClient } from '../../network/http/http.ts';
+import type { Log } from '../../ops/log.ts';
 import type { StoreWriter } from '../../store/port.ts';
 import type { LabelerKey } from '../../store/roster.ts';
 import { dayOf, dayStart, micros } from '../../store/time.ts';
 import { type Clocks, wait } from '../clock/clock.ts';
 import { Purges } from '../operator/denials.ts';
-import { GapWriter } from '../publish/gap-writer.ts';
-import { enrolledLimits, type KnownLabeler, priorityInput } from '../roster/known-labeler.ts';
-import { labelerCollection } from '../roster/relay-list.ts';
+import { type KnownLabeler, priorityInput } from '../roster/known-labeler.ts';
+import { labelerCollection } from '../roster/labeler-lists.ts';
+import { GapWriter, GroupedCommits } from '../shares/commits.ts';
 import { DailyCap } from '../shares/daily-cap.ts';
 import type { ShareKey } from '../shares/fair-queue.ts';
-import { GroupedCommits } from '../shares/grouped-commits.ts';
 import { Pace, SourceUsage } from '../shares/pace.ts';
+import type { Telemetry } from '../shares/telemetry.ts';
 import { Signatures } from '../signatures/signatures.ts';
 import { createVerifier, type Verifier } from '../signatures/verifier.ts';
+import type { InstrumentRole } from '../standby/standby-store.ts';
 import { isPrivileged, priorityOf } from '../state/reading-state.ts';
-import { createStreamOpener, type OpenStream, type Timings } from '../stream/open-stream.ts';
-import type { LabelsOptions } from './options.ts';
-import { type DiskBudget, type Preconditions, watchPreconditions } from './preconditions.ts';
+import { createOutbound, type Outbound, type Timings } from '../stream/outbound.ts';
+import { Preconditions } from './preconditions.ts';
+
+/** Settings of the label instrument. */
+export interface LabelsSettings {
+  /**
+   * Directory of the store; the free space of its disk is monitored. For a remote store: the directory of the local
+   * files that accompany the store.
+   */
+  readonly folder: string;
+  /** True if the store is in a database, whose free space is unknown. Default: false. */
+  readonly isStoreRemote?: boolean;
+  readonly artifacts: string;
+  readonly windowDays: number;
+  /** DIDs of the seeds file. */
+  readonly seeds: readonly string[];
+  readonly relays: readonly string[];
+  readonly plc: string;
+  /**
+   * URLs of replicas of the directory, which are requested in turn if the primary does not respond. Default: no
+   * replica.
+   */
+  readonly plcReplicas?: readonly string[];
+  /** URL of the Jetstream, or null if labelers are not discovered through a Jetstream. */
+  readonly jetstream: string | null;
+  /** User agent that is sent with every request and handshake. */
+  readonly userAgent: string;
+  readonly publishSeconds: number;
+  readonly discoverySeconds: number;
+  readonly origin: 'live' | 'simulated';
+  readonly minFreeBytes: number;
+  /**
+   * Maximum number of bytes that all sources together may add in a UTC day; null to derive it from the free space of
+   * the disk.
+   */
+  readonly dailyBytes?: number | null;
+  /** Maximum number of rows of one source in a day (default 2 million). Tests use a lower limit. */
+  readonly maxDailyRows?: number;
+  /** Maximum number of sources that are read concurrently (default 5,000). */
+  readonly maxEnrolled?: number;
+  /** Maximum number of open streams of one host (default 32). Further labelers of the host are polled. */
+  readonly maxStreamsPerHost?: number;
+  readonly timings: Timings;
+}
+
+/** Dependencies of the label instrument. */
+export interface LabelsOptions {
+  readonly settings: LabelsSettings;
+  /** The opened store; the instrument closes it. */
+  readonly store: StoreWriter;
+  readonly policy: AddressPolicy;
+  readonly clocks: Clocks;
+  readonly random: () => number;
+  /**
+   * Looks up the TXT records that confirm handles. Default: the system's resolver. With null, no handle is confirmed.
+   */
+  readonly resolveTxt?: ((name: string, signal: AbortSignal) => Promise<string[][]>) | null;
+  readonly log: Log;
+  readonly telemetry: Telemetry;
+  /** Role of an instrument that may be a standby; absent if the instrument is always active. */
+  readonly role?: InstrumentRole;
+}
 
 /**
  * Default maximum number of bytes that are added in a UTC day: about 28 times the 0.29 GB that the network typically
@@ -62,20 +120,15 @@ export function createFoundation(
   const verifier = createVerifier({
     onChecked: (source, checks) => pace.charge(source, { cpuMs: checks * checkCpuMs }),
   });
-  const preconditions = watchPreconditions(clocks, {
+  const preconditions = new Preconditions(clocks, {
     folder: settings.folder,
     isRemote: settings.isStoreRemote ?? false,
     minFreeBytes: settings.minFreeBytes,
     maxDailyBytes: settings.dailyBytes ?? defaultMaxDailyBytes,
     isDerived: (settings.dailyBytes ?? null) === null,
     windowDays: settings.windowDays,
-    askTime: timeAsker(
-      directory,
-      { ...settings, dids: settings.seeds },
-      clock,
-      settings.timings.clockMs,
-      signal,
-      (milliseconds, askedAt) => preconditions.onTrustedTime(milliseconds, askedAt),
+    askTime: timeAsker(directory, settings, clock, settings.timings.clockMs, signal, (milliseconds, askedAt) =>
+      preconditions.onTrustedTime(milliseconds, askedAt),
     ),
   });
   const keys = new GroupedCommits<LabelerKey, true>({
@@ -96,7 +149,7 @@ interface FairSharesOptions {
   readonly clocks: Clocks;
   readonly labeler: (did: string) => KnownLabeler | undefined;
   /** Returns the current budget of the disk. */
-  readonly disk: () => DiskBudget;
+  readonly disk: () => Preconditions['disk'];
   /** Minimum interval between two writes of one source's gaps, in milliseconds. */
   readonly gapIntervalMs: number;
   readonly maxDailyRows: number | undefined;
@@ -155,25 +208,15 @@ function createFairShares(options: FairSharesOptions): FairShares {
   };
 }
 
-/** Addresses of the hosts whose responses give the time. */
-interface TimeSources {
-  readonly relays: readonly string[];
-  /** URL of the did:plc directory. */
-  readonly plc: string;
-  /** URLs of replicas of the directory. */
-  readonly plcReplicas?: readonly string[];
-  /** DIDs that the directory contains. */
-  readonly dids: readonly string[];
-}
-
 /**
- * Returns a function that requests the time from the relays and the directory, whose responses have a `Date` header.
+ * Returns a function that requests the time from the relays and, with the document of a seed, from the directory. Their
+ * responses have a `Date` header.
  * The function starts at most one round of requests in `intervalMs` milliseconds. Calls `onTime` with the upstream's
  * time in milliseconds and the wall-clock time of the request.
  */
 function timeAsker(
   http: HttpClient,
-  { relays, plc, plcReplicas = [], dids }: TimeSources,
+  { relays, plc, plcReplicas = [], seeds }: LabelsSettings,
   clock: () => Micros,
   intervalMs: number,
   signal: AbortSignal,
@@ -182,7 +225,7 @@ function timeAsker(
   const urls = relays.map(
     (relay) => new URL(`/xrpc/com.atproto.sync.listReposByCollection?collection=${labelerCollection}&limit=1`, relay),
   );
-  const known = dids.find((did) => did.startsWith('did:plc:'));
+  const known = seeds.find((did) => did.startsWith('did:plc:'));
   const directories = known === undefined ? [] : [plc, ...plcReplicas];
   for (const directory of directories) urls.push(new URL(`${directory.replace(/\/+$/, '')}/${known}`));
   let lastRound = Number.NEGATIVE_INFINITY;
@@ -220,152 +263,5 @@ function createShareOf(
     if (!known) return { priority: 'new', domain: source, source };
     const domain = known.endpoint === null ? source : domainOf(known.endpoint);
     return { priority: priorityOf(priorityInput(known), clock()), domain, source };
-  };
-}
-
-/** Dependencies of the instrument's network clients. */
-interface OutboundOptions {
-  readonly policy: AddressPolicy;
-  readonly plc: string;
-  readonly plcReplicas?: readonly string[];
-  /** User agent that is sent with every request and handshake. */
-  readonly userAgent: string;
-  readonly timings: Timings;
-  /** Maximum number of open streams of one host and port (default 32). */
-  readonly maxStreamsPerHost?: number | undefined;
-  /** Maximum number of sources that are read at once (default 5,000). */
-  readonly maxEnrolled?: number | undefined;
-  /** Returns the time in milliseconds since 1970. */
-  readonly clock: () => number;
-}
-
-/**
- * Network clients, separate for untrusted and for configured hosts, so that untrusted hosts can exhaust only the
- * resources of their own client.
- */
-interface Outbound {
-  /** Client for untrusted hosts: pages of labels, records, handles. */
-  readonly http: HttpClient;
-  /** Client for hosts that the operator configured: the did:plc directory and the relays. */
-  readonly directory: HttpClient;
-  /** Resolves host names that the operator configured. */
-  readonly resolveOwn: Resolve;
-  readonly identities: IdentityResolver;
-  readonly streams: Slots;
-  readonly openStream: OpenStream;
-  resolveTxt(name: string, signal: AbortSignal): Promise<string[][]>;
-  close(): Promise<void>;
-}
-
-/**
- * Maximum concurrent requests for pages. Each request uses a socket and at most 256 KiB of a body; a larger body
- * requires a separate permit. Half of the requests are reserved for privileged sources. Hosts that are slow or have
- * never responded share 48 requests for new sources and 32 for privileged sources. A limit of 24 was too low: 150 hosts
- * that responded after 28 s occupied every slot.
- */
-const pages = { total: 128, perHost: 4, perDomain: 32, perSource: 4, reserved: 64, unproven: 48, slowPrivileged: 32 };
-
-/**
- * Maximum concurrent handshakes of streams. Each handshake occupies a socket, and times out after 15 s without a
- * response.
- */
-const handshakes = { total: 256, perHost: 8, perDomain: 64, reserved: 96, unproven: 128, slowPrivileged: 64 };
-
-/**
- * Maximum rate of decoded bytes from one registrable domain for new sources: a compressed response may expand to 64
- * times its size, and reading 1 MB takes up to 200 ms of processor time.
- */
-const decodedRate: HostRate = { perSecond: 1_000_000, burst: 64_000_000 };
-
-/** Maximum concurrent requests for did:web documents, whose hosts are untrusted. */
-const webDocuments = { total: 48, perHost: 2, perDomain: 4, reserved: 16, unproven: 24, slowPrivileged: 8 };
-const webTimeoutMs = 5_000;
-
-/**
- * Maximum numbers of page requests and of handshakes for one host per poll interval, excluding those of privileged
- * sources. The document of any DID may name the host of another labeler. 60 documents that named one host caused 30
- * requests a second; common servers allow a client 10 requests a second, and reject all requests of a faster client.
- */
-const perPoll = { pages: 60, handshakes: 15 };
-/** Maximum numbers of page requests and of handshakes that a host accumulates while it is idle. */
-const hostBursts = { pages: 100, handshakes: 32 };
-
-/**
- * Maximum rate of requests to one directory or relay, excluding those for privileged sources. Any account can cause a
- * look-up of its document once a minute. If these look-ups made the directory reject all requests, the keys of honest
- * labelers could not be read.
- */
-const ownHostRate: HostRate = { perSecond: 25, burst: 2_000 };
-
-/**
- * Maximum number of streams of new sources to one host; further new labelers of the host are polled. A stranger's
- * document may name the host of another labeler, which would otherwise have to serve an idle stream for each such
- * document.
- */
-const newStreamsPerHost = 4;
-/**
- * Maximum number of streams of new sources to one registrable domain, because all names below the domain may resolve
- * to one machine.
- */
-const newStreamsPerDomain = 32;
-/**
- * Maximum number of streams to one registrable domain; further labelers of the domain are polled. Honest platforms host
- * hundreds of labelers.
- */
-const streamsPerDomain = 256;
-/** Maximum streams of all new sources; streams of privileged sources are bounded by the enrolment limit. */
-const maxNewStreams = 2_000;
-
-/**
- * Maximum number of concurrent look-ups of untrusted host names. The maximum exceeds the total number of concurrent
- * requests and handshakes, so that no request or handshake waits for a look-up slot.
- */
-const names = { total: 512, perDomain: 64 };
-
-/** Creates the clients, slots and resolvers of one instrument. Opens no connection. */
-export function createOutbound(options: OutboundOptions): Outbound {
-  const { policy, plc, plcReplicas = [], userAgent, timings, clock } = options;
-  const { maxStreamsPerHost = 32, maxEnrolled = enrolledLimits.default } = options;
-  const own = createNameResolver({ hostsFile: systemHostsFile });
-  const strangers = createNameResolver({ hostsFile: null, ...names });
-  const rateOf = (kind: keyof typeof perPoll): HostRate => ({
-    perSecond: (perPoll[kind] * 1_000) / timings.pollMs,
-    burst: hostBursts[kind],
-  });
-  const shared = { policy, decodedRate, resolve: strangers.resolve, userAgent };
-  const http = createHttpClient({ ...shared, ...pages, hostRate: rateOf('pages') });
-  const directory = createHttpClient({
-    ...{ policy, total: 24, reserved: 8, hostRate: ownHostRate, resolve: own.resolve, userAgent },
-  });
-  const web = createHttpClient({ ...shared, ...webDocuments });
-  return {
-    http,
-    directory,
-    resolveOwn: own.resolve,
-    identities: createIdentityResolver({
-      http: directory,
-      web: { http: web, timeoutMs: webTimeoutMs },
-      plcUrl: plc,
-      plcReplicas,
-      policy,
-      clock,
-    }),
-    streams: createSlots({
-      ...{ perHost: maxStreamsPerHost, perDomain: streamsPerDomain, maxWaiting: 0 },
-      ...{ perNewHost: newStreamsPerHost, perNewDomain: newStreamsPerDomain },
-      ...{ total: maxEnrolled + maxNewStreams, reserved: maxEnrolled },
-    }),
-    openStream: createStreamOpener({
-      ...{ policy, userAgent, resolve: strangers.resolve, timings },
-      handshakes: createSlots({
-        ...handshakes,
-        hostRate: rateOf('handshakes'),
-        maxWaiting: Math.max(8_192, maxEnrolled),
-      }),
-    }),
-    resolveTxt: strangers.resolveTxt,
-    async close() {
-      await Promise.all([http.close(), directory.close(), web.close()]);
-    },
   };
 }

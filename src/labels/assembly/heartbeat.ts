@@ -67,6 +67,21 @@ export async function recordDowntime(
   });
 }
 
+/**
+ * Ends the reads of account processes if the store has lost rows since this standby last read it. The standby stores
+ * its own copies of those rows again.
+ */
+export async function endLostReads(store: StoreWriter, artifacts: string, log: Log): Promise<void> {
+  const record = await readStoreRecord(artifacts);
+  const progress = await progressOf(store, store.tokens?.former ?? null);
+  if (record === null || !hasLost(progress, record)) return;
+  await store.endReads(Math.max(progress.revision, record.revision));
+  log.warn('the store has lost commits, for example in a failover: this standby stores its copies of the lost rows', {
+    lostFrom: formatMicros(progress.end),
+    recordedThrough: formatMicros(record.end),
+  });
+}
+
 /** Times in the store that show when the last run was observing. */
 interface LastObservation {
   readonly startedAt: Micros;
@@ -135,7 +150,7 @@ const recordName = 'labels-store.json';
 const maxBytes = 4_096;
 
 /** Reads the progress of a store. `token` is the fencing token of the last writer. */
-export async function progressOf(
+async function progressOf(
   store: Pick<StoreReader, 'frontier' | 'heartbeat'>,
   token: number | null,
 ): Promise<StoreProgress> {
@@ -213,11 +228,15 @@ export class StoreRecorder {
   async update(): Promise<void> {
     this.#last ??= await readStoreRecord(this.#artifacts);
     const found = await progressOf(this.#store, this.#store.tokens?.own ?? this.#last?.token ?? null);
-    if (!hasLost(found, this.#last)) await this.replace(found);
+    if (!hasLost(found, this.#last)) await this.#replace(found);
   }
 
-  /** Writes the progress of the store, even if the existing record is ahead of it. */
-  async replace(found: StoreProgress): Promise<void> {
+  /** Writes the progress of a store that this instrument begins to write, even if the existing record is ahead of it. */
+  async begin(store = this.#store): Promise<void> {
+    await this.#replace(await progressOf(store, store.tokens?.own ?? null));
+  }
+
+  async #replace(found: StoreProgress): Promise<void> {
     const { generationId, token, revision, end, observedThrough, heartbeat } = found;
     const text = JSON.stringify({
       ...{ generation_id: generationId, token, revision, end: formatMicros(end) },

@@ -1,20 +1,24 @@
-import type { AddressPolicy, Resolve } from '../../network/guard/address-policy.ts';
-import type { HttpClient } from '../../network/http/http.ts';
+import type { Micros } from '../../contract/timestamp.ts';
+import type { Resolve } from '../../network/guard/address-policy.ts';
 import type { DirectoryOperation } from '../../network/identity/did-document.ts';
-import { errorFields, type Log } from '../../ops/log.ts';
-import type { StoreWriter } from '../../store/port.ts';
+import { errorFields } from '../../ops/log.ts';
+import type { Position, StoreWriter } from '../../store/port.ts';
 import type { Definitions, DirectoryPosition } from '../../store/roster.ts';
-import { type Clocks, wait } from '../clock/clock.ts';
-import { followDirectory } from '../discovery/directory-stream.ts';
+import { wait } from '../clock/clock.ts';
+import { DirectoryStream } from '../discovery/directory-stream.ts';
 import type { ReaderPorts } from '../ingest/ports.ts';
+import type { RefusedMemory } from '../ingest/refused-memory.ts';
 import { Denials } from '../operator/denials.ts';
 import { SourceRunner } from '../reading/source-runner.ts';
+import { type RepeatMemory, repeatsName } from '../repeats/repeats.ts';
 import { type KnownLabeler, Reachability } from '../roster/known-labeler.ts';
 import { LabelerMetadata } from '../roster/labeler-metadata.ts';
 import { Roster } from '../roster/roster.ts';
-import { followServices, type ServiceEvent, type ServiceEvents } from '../roster/service-events.ts';
+import { type ServiceEvent, ServiceEvents } from '../roster/service-events.ts';
+import { GroupedCommits } from '../shares/commits.ts';
 import { definitionShares } from '../shares/fair-queue.ts';
-import { GroupedCommits } from '../shares/grouped-commits.ts';
+import type { FilledIn } from '../state/filled-in.ts';
+import { readPosition } from '../state/reading-events.ts';
 import type { Foundation } from './foundation.ts';
 import { numberNote } from './heartbeat.ts';
 import type { Preconditions } from './preconditions.ts';
@@ -99,30 +103,11 @@ export async function createLabelers(
   const add: Roster['add'] = (did, origin, provenance) => {
     if (roster.labeler(did) || !denials.deniesDid(did)) roster.add(did, origin, provenance);
   };
-  const services = await labelerEvents(
-    { ...base, resolve: outbound.resolveOwn },
-    { add, documentChanged: (did) => roster.documentChanged(did) },
-    metadata,
-    preconditions,
-  );
-  const operations = await directoryOperations(
-    { ...base, resolve: outbound.resolveOwn, http: outbound.directory },
-    { add, documentChanged: (did) => roster.documentChanged(did) },
-  );
+  const named = { add, documentChanged: (did: string) => roster.documentChanged(did) };
+  const services = await labelerEvents({ ...base, resolve: outbound.resolveOwn }, named, metadata, preconditions);
+  const operations = await directoryOperations(base, named);
   const parts = { roster, runner, denials, metadata, services, operations };
   return { ...parts, reachability: new Reachability(log), add, stored };
-}
-
-/** Dependencies of `directoryOperations`. */
-interface DirectoryOperationsOptions {
-  readonly settings: { readonly plc: string; readonly userAgent: string };
-  readonly store: Pick<StoreWriter, 'directoryPosition'>;
-  readonly policy: AddressPolicy;
-  readonly resolve: Resolve;
-  /** The client for the directory. */
-  readonly http: Pick<HttpClient, 'getText'>;
-  readonly random: () => number;
-  readonly log: Log;
 }
 
 /** Reader of the directory's stream, which runs while the instrument observes. */
@@ -138,15 +123,15 @@ interface DirectoryOperations {
  * Added accounts are subject to the same limits as labelers named by relays or the Jetstream.
  */
 async function directoryOperations(
-  { settings, store, policy, resolve, http, random, log }: DirectoryOperationsOptions,
+  { settings, store, policy, outbound, random, log }: Foundation,
   roster: Pick<Roster, 'add' | 'documentChanged'>,
 ): Promise<DirectoryOperations> {
   const { plc: directory, userAgent } = settings;
   const { host } = new URL(directory);
-  const onOperation = operationHandler(roster, host);
   const position = await store.directoryPosition(host);
-  const stream = followDirectory({
-    ...{ directory, policy, userAgent, resolve, http, random, wait, log, onOperation, position },
+  const stream = new DirectoryStream({
+    ...{ directory, policy, userAgent, random, wait, log, position },
+    ...{ resolve: outbound.resolveOwn, http: outbound.directory, onOperation: operationHandler(roster, host) },
   });
   return {
     get position() {
@@ -172,14 +157,10 @@ export function operationHandler(
 export const cursorNote = 'jetstream-cursor';
 
 /** Dependencies of `labelerEvents`. */
-interface LabelerEventsOptions {
-  readonly settings: { readonly jetstream: string | null; readonly userAgent: string };
+interface LabelerEventsOptions extends Pick<Foundation, 'policy' | 'random' | 'clocks' | 'log'> {
+  readonly settings: Pick<Foundation['settings'], 'jetstream' | 'userAgent'>;
   readonly store: Pick<StoreWriter, 'note'>;
-  readonly policy: AddressPolicy;
   readonly resolve: Resolve;
-  readonly random: () => number;
-  readonly clocks: Clocks;
-  readonly log: Log;
 }
 
 /**
@@ -203,18 +184,60 @@ export async function labelerEvents(
       .written(event.did, event.definitions)
       .catch((error: unknown) => log.warn('the label definitions of a labeler were not stored', errorFields(error)));
   };
-  return followServices({
-    jetstream,
-    policy,
-    userAgent,
-    resolve,
-    random,
-    clock: clocks.wall,
-    monotonic: clocks.monotonic,
-    wait,
-    log,
+  return new ServiceEvents({
+    ...{ jetstream, policy, userAgent, resolve, random, wait, log, onEvent },
+    ...{ clock: clocks.wall, monotonic: clocks.monotonic },
     onUpstreamTime: (milliseconds) => preconditions.onUpstreamTime(milliseconds),
-    onEvent,
     cursor: await numberNote(store, cursorNote),
   });
+}
+
+/** The parts of the instrument that resume from the stored state. */
+interface Readers {
+  readonly roster: Pick<Roster, 'load' | 'labeler'>;
+  readonly runner: Pick<SourceRunner, 'keep'>;
+  readonly reachability: Pick<Reachability, 'load'>;
+}
+
+/** Memory that is stored together with the positions, under names of its own. */
+interface LoadedMemory {
+  readonly repeats: Pick<RepeatMemory, 'load'>;
+  readonly filledIn: Pick<FilledIn, 'load'>;
+}
+
+/** Loads the state of the last run: the labelers, the position of each source, and recently refused rows. */
+export async function loadRoster(
+  store: Pick<StoreWriter, 'positions' | 'refusedRows' | 'roster'>,
+  { roster, runner, reachability }: Readers,
+  { refused, repeats, filledIn }: LoadedMemory & { readonly refused: Pick<RefusedMemory, 'load'> },
+): Promise<void> {
+  // Load the counts before the positions: while a standby reads, another process writes, and the counts must not
+  // include rows after the positions.
+  for (const rows of await store.refusedRows()) refused.load(rows);
+  const texts: Parameters<RepeatMemory['load']>[] = [];
+  const later: Pick<RepeatMemory, 'load'> = {
+    load: (...text) => text[1] === repeatsName && texts.push(text) > 0,
+  };
+  const answered = loadPositions(await store.positions(), runner, { repeats: later, filledIn });
+  const rows = await store.roster();
+  roster.load(rows, answered);
+  // Load the repeats after the roster, because the priority of a source decides which repeats are forgotten.
+  for (const text of texts) repeats.load(...text);
+  reachability.load(rows, (did) => roster.labeler(did));
+}
+
+/** Loads stored positions, repeats and catch-ups. Returns the time of the last accepted page of each source. */
+export function loadPositions(
+  stored: readonly Position[],
+  runner: Pick<SourceRunner, 'keep'>,
+  { repeats, filledIn }: LoadedMemory,
+): Map<string, Micros> {
+  const answered = new Map<string, Micros>();
+  for (const { source, endpoint, value, acceptedAt } of stored.toSorted((a, b) => a.acceptedAt - b.acceptedAt)) {
+    if (repeats.load(source, endpoint, value) || filledIn.load(source, endpoint, value)) continue;
+    answered.set(source, Math.max(answered.get(source) ?? 0, acceptedAt) as Micros);
+    const position = readPosition(value);
+    if (position) runner.keep(source, endpoint, position);
+  }
+  return answered;
 }

@@ -4,94 +4,98 @@ import type { Micros } from '../../contract/timestamp.ts';
 import type { Log } from '../../ops/log.ts';
 import { storePaths } from '../../store/sqlite/base/files.ts';
 import { hour, micros } from '../../store/time.ts';
-import { type Clocks, wait, watchClock } from '../clock/clock.ts';
+import { type Clocks, ClockWatch, wait } from '../clock/clock.ts';
 import type { PreconditionCheck } from '../ingest/ports.ts';
 import type { Telemetry } from '../shares/telemetry.ts';
 
-/** Conditions outside the store for accepting pages: a clock that is not doubtful, and enough disk space. */
-export interface Preconditions {
+/**
+ * Conditions outside the store for accepting pages: a clock that is not doubtful, and enough disk space. Monitors this
+ * machine's clocks and the store's directory.
+ */
+export class Preconditions {
+  readonly #clocks: Clocks;
+  readonly #watch: ClockWatch;
+  readonly #askTime: () => void;
+  readonly #limits: DiskLimits;
+  #steppedAt: number | null = null;
+  #disk: DiskBudget;
+  #since: Micros | null = null;
+  #generation = 0;
+
+  /** Calls `askTime` while the clock is unconfirmed. */
+  constructor(clocks: Clocks, { askTime, ...limits }: DiskLimits & { readonly askTime: () => void }) {
+    this.#clocks = clocks;
+    this.#watch = new ClockWatch(clocks);
+    this.#askTime = askTime;
+    this.#limits = limits;
+    this.#disk = { isLow: false, isTight: false, dailyBytes: limits.maxDailyBytes };
+  }
+
   /**
    * Checks the clocks. Must be called at startup, before each commit and with each heartbeat. Returns the clock step,
    * if any, and the reason to pause acceptance, if any: a doubtful clock, or too little free space at the last
    * `checkDisk`.
    */
-  look(): PreconditionCheck;
+  look(): PreconditionCheck {
+    const gap = this.#watch.look();
+    if (gap) {
+      this.#steppedAt = this.#clocks.monotonic();
+      this.#generation += 1;
+      this.#since ??= gap.end;
+    }
+    if (!this.#watch.confirmed) this.#askTime();
+    const pause = this.#watch.doubtful ? 'clock_doubtful' : this.#disk.isLow ? 'disk_low' : null;
+    return { gap, since: this.#since, pause };
+  }
+
   /**
    * Number that changes when the clock is set or confirmed; labels that were judged before the change must be judged
    * again.
    */
-  readonly clockGeneration: number;
+  get clockGeneration(): number {
+    return this.#generation;
+  }
+
   /** Records the time that an upstream reports, in milliseconds. */
-  onUpstreamTime(milliseconds: number): void;
-  /**
-   * Records the time in an upstream's response. `askedAt` is the wall-clock time of the request; see
-   * `ClockWatch.onTrustedTime`.
-   */
-  onTrustedTime(milliseconds: number, askedAt: Micros): void;
+  onUpstreamTime(milliseconds: number): void {
+    this.#updateClock(() => this.#watch.onUpstreamTime(inMicros(milliseconds)));
+  }
+
+  /** Records the time in an upstream's response; `askedAt` is the wall-clock time of the request. */
+  onTrustedTime(milliseconds: number, askedAt: Micros): void {
+    this.#updateClock(() => this.#watch.onTrustedTime(inMicros(milliseconds), askedAt));
+  }
+
+  #updateClock(record: () => void): void {
+    const before = this.#watch.doubtful;
+    record();
+    if (before !== this.#watch.doubtful) this.#generation += 1;
+    if (!this.#watch.doubtful) this.#since = null;
+  }
+
   /** True if data may be removed by age: the clock is confirmed, and was not set within the last hour. */
-  readonly ageKnown: boolean;
+  get ageKnown(): boolean {
+    const steppedAt = this.#steppedAt;
+    return this.#watch.confirmed && (steppedAt === null || this.#clocks.monotonic() - steppedAt >= hour);
+  }
+
   /**
    * True if an upstream confirmed the clock. False if the clock stepped, or an upstream contradicted the unconfirmed
    * clock, without a confirmation since then. Null before any of these events.
    */
-  readonly clockRight: boolean | null;
-  /** Disk budget at the last check of the free space. */
-  readonly disk: DiskBudget;
-  /** Checks the free space and updates the disk budget. */
-  checkDisk(): Promise<void>;
-}
-
-/** Monitors a store's directory and this machine's clocks. Calls `askTime` while the clock is unconfirmed. */
-export function watchPreconditions(
-  clocks: Clocks,
-  { askTime, ...limits }: DiskLimits & { readonly askTime: () => void },
-): Preconditions {
-  const watch = watchClock(clocks);
-  let steppedAt: number | null = null;
-  let disk: DiskBudget = { isLow: false, isTight: false, dailyBytes: limits.maxDailyBytes };
-  let since: Micros | null = null;
-  let generation = 0;
-
-  function updateClock(record: () => void): void {
-    const before = watch.doubtful;
-    record();
-    if (before !== watch.doubtful) generation += 1;
-    if (!watch.doubtful) since = null;
+  get clockRight(): boolean | null {
+    return this.#watch.confirmed ? true : this.#watch.doubtful ? false : null;
   }
 
-  return {
-    look() {
-      const gap = watch.look();
-      if (gap) {
-        steppedAt = clocks.monotonic();
-        generation += 1;
-        since ??= gap.end;
-      }
-      if (!watch.confirmed) askTime();
-      return { gap, since, pause: watch.doubtful ? 'clock_doubtful' : disk.isLow ? 'disk_low' : null };
-    },
-    get clockGeneration() {
-      return generation;
-    },
-    onUpstreamTime(milliseconds) {
-      updateClock(() => watch.onUpstreamTime(inMicros(milliseconds)));
-    },
-    onTrustedTime(milliseconds, askedAt) {
-      updateClock(() => watch.onTrustedTime(inMicros(milliseconds), askedAt));
-    },
-    get ageKnown() {
-      return watch.confirmed && (steppedAt === null || clocks.monotonic() - steppedAt >= hour);
-    },
-    get clockRight() {
-      return watch.confirmed ? true : watch.doubtful ? false : null;
-    },
-    get disk() {
-      return disk;
-    },
-    async checkDisk() {
-      disk = await readDisk(limits);
-    },
-  };
+  /** Disk budget at the last check of the free space. */
+  get disk(): DiskBudget {
+    return this.#disk;
+  }
+
+  /** Checks the free space and updates the disk budget. */
+  async checkDisk(): Promise<void> {
+    this.#disk = await readDisk(this.#limits);
+  }
 }
 
 function inMicros(milliseconds: number): Micros {
@@ -158,7 +162,7 @@ interface DiskLimits {
 }
 
 /** Budget that the free space of the disk allows. */
-export interface DiskBudget {
+interface DiskBudget {
   /** True if the free space is below the minimum, so that no labels are accepted. */
   readonly isLow: boolean;
   /** True if the free space is below twice the minimum, so that only privileged sources are accepted. */

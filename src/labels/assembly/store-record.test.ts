@@ -59,7 +59,7 @@ describe('the record of a store', () => {
     await recorderIn(artifacts, { at: progress }).update();
     expect(await readStoreRecord(artifacts)).toEqual(progress);
     const empty = { ...progress, token: null, observedThrough: null, heartbeat: null };
-    await recorderIn(artifacts, { at: empty }).replace(empty);
+    await recorderIn(artifacts, { at: empty }).begin();
     expect(await readStoreRecord(artifacts)).toEqual(empty);
   });
 
@@ -77,7 +77,7 @@ describe('the record of a store', () => {
       await one.update();
       expect((await readStoreRecord(artifacts))?.end).toBe(now + 5);
     }
-    await recorder.replace(lost);
+    await recorder.begin();
     expect(await readStoreRecord(artifacts)).toEqual(lost);
   });
 

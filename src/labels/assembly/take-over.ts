@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { formatMicros, type Micros } from '../../contract/timestamp.ts';
+import type { Micros } from '../../contract/timestamp.ts';
 import type { Log } from '../../ops/log.ts';
 import { StoreError } from '../../store/errors.ts';
 import { clip, coalesce } from '../../store/gaps.ts';
@@ -10,11 +10,11 @@ import { type Interval, micros } from '../../store/time.ts';
 import { wait } from '../clock/clock.ts';
 import { labelerFromRow } from '../roster/known-labeler.ts';
 import { definitionShares } from '../shares/fair-queue.ts';
-import type { OwnGaps } from '../standby/kept.ts';
+import type { Kept } from '../standby/kept.ts';
 import { replay } from '../standby/replay.ts';
 import type { InstrumentRole } from '../standby/standby-store.ts';
-import { hasLost, progressOf, readStoreRecord, recordDowntime, writeHeartbeat } from './heartbeat.ts';
-import { loadPositions } from './load-roster.ts';
+import { endLostReads, recordDowntime, writeHeartbeat } from './heartbeat.ts';
+import { loadPositions } from './labelers.ts';
 import type { Acts, Assembled } from './tasks.ts';
 
 /** Last state that the former writer stored. */
@@ -92,7 +92,7 @@ export async function takeOver(
   roster.rewriteAll();
   log.info('this instrument is now active', { ...stored });
   await writeHeartbeat(opened, clock);
-  await acts.recorder.replace(await progressOf(opened, opened.tokens?.own ?? null));
+  await acts.recorder.begin(opened);
   await acts.keep();
 }
 
@@ -131,7 +131,7 @@ async function gapsBySource(writer: StoreWriter, now: Micros): Promise<Map<strin
 function joined(
   { roster }: Assembled['labelers'],
   { rows, answered, gaps }: FormerState,
-  { kept, watched, startedAt }: { readonly kept: OwnGaps; readonly watched: Watched; readonly startedAt: Micros },
+  { kept, watched, startedAt }: { readonly kept: Kept['gaps']; readonly watched: Watched; readonly startedAt: Micros },
 ): { readonly records: readonly GapChange[]; readonly withdrawals: readonly GapChange[] } {
   const records: GapChange[] = [];
   const withdrawals: GapChange[] = [];
@@ -265,21 +265,6 @@ function without(interval: Interval, gaps: readonly StoredGap[]): Interval[] {
   }
   free.push({ start, end: interval.end });
   return free.filter((one) => one.start < one.end && one.start >= interval.start);
-}
-
-/**
- * Ends the reads of account processes if the store has lost rows since this standby last read it. The standby stores
- * its own copies of those rows again.
- */
-async function endLostReads(store: StoreWriter, artifacts: string, log: Log): Promise<void> {
-  const record = await readStoreRecord(artifacts);
-  const progress = await progressOf(store, store.tokens?.former ?? null);
-  if (record === null || !hasLost(progress, record)) return;
-  await store.endReads(Math.max(progress.revision, record.revision));
-  log.warn('the store has lost commits, for example in a failover: this standby stores its copies of the lost rows', {
-    lostFrom: formatMicros(progress.end),
-    recordedThrough: formatMicros(record.end),
-  });
 }
 
 /** Times that a standby has recorded, used to determine the gaps at the takeover. */

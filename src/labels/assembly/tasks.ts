@@ -1,19 +1,17 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { formatTimestamp, type Micros } from '../../contract/timestamp.ts';
-import type { HttpClient } from '../../network/http/http.ts';
+import type { Micros } from '../../contract/timestamp.ts';
 import type { Log } from '../../ops/log.ts';
 import type { StoreWriter } from '../../store/port.ts';
 import { repeat, wait } from '../clock/clock.ts';
 import type { PageAcceptance } from '../ingest/acceptance.ts';
-import type { ReaderPorts } from '../ingest/ports.ts';
+import { note, type ReaderPorts } from '../ingest/ports.ts';
 import { domainsOfLabeler } from '../operator/deny-file.ts';
+import { timestamp } from '../publish/coverage.ts';
 import { createPublisher } from '../publish/publisher.ts';
 import { makeSourcesReport, type ReportedSource, writeSourcesReport } from '../publish/sources-report.ts';
-import { recordDepartures } from '../reading/source-runner.ts';
-import { enrolledLimits, type KnownLabeler, priorityInput } from '../roster/known-labeler.ts';
-import { listLabelers } from '../roster/relay-list.ts';
+import { absenceOf, enrolledLimits, priorityInput } from '../roster/known-labeler.ts';
+import { listLabelers } from '../roster/labeler-lists.ts';
 import type { Roster } from '../roster/roster.ts';
-import type { SourceUsage } from '../shares/pace.ts';
 import { isActive } from '../standby/standby-store.ts';
 import { priorityOf } from '../state/reading-state.ts';
 import type { Foundation } from './foundation.ts';
@@ -161,7 +159,7 @@ export function startTasks(
     // full disk.
     every(timings.heartbeatMs / 2, () => denials.refresh()),
     everyActive(deniedGapMs, () => denials.recordGaps()),
-    everyActive(settings.publishSeconds * 1000, reporterOf(assembled)),
+    everyActive(settings.publishSeconds * 1000, sourcesReporter(assembled)),
     every(timings.heartbeatMs, async () => {
       await lookAtClock();
       await preconditions.checkDisk();
@@ -170,7 +168,10 @@ export function startTasks(
     }),
     everyActive(settings.publishSeconds * 1000, () => publish(signal)),
     every(timings.tailMs, async () => {
-      await recordDepartures(roster.labelers, (labeler) => runner.presence(labeler), ports);
+      for (const labeler of roster.labelers) {
+        const absence = absenceOf(labeler, runner.presence(labeler), clock());
+        if (absence) await note(labeler.tracker, ports.gaps, absence);
+      }
       runner.fillPlaces();
     }),
     // This task is separate from the heartbeat, because this task waits while acceptance is paused.
@@ -189,13 +190,27 @@ export function startTasks(
   return { ended: Promise.all(ended), endedByClosing: Promise.all([upkeep, purging]) };
 }
 
-function reporterOf({ base: { settings, shares, clocks }, labelers: { roster, runner } }: Assembled) {
-  return sourcesReporter({
-    ...{ folder: settings.folder, usage: shares.usage, clock: clocks.wall, labelers: () => roster.labelers },
-    // Count one slot per reader, because a reader holds either its stream or the request of a poll.
-    slotsOf: (did) => (runner.reads(did) ? 1 : 0),
-    priorityOf: (labeler) => priorityOf(priorityInput(labeler), clocks.wall()),
-  });
+/**
+ * Returns a function that writes the resource use of each known source for `almanac labels sources`. Use is counted
+ * from the time of this call.
+ */
+function sourcesReporter({ base, labelers: { roster, runner } }: Assembled): () => Promise<void> {
+  const { settings, shares, clocks } = base;
+  const startedAt = timestamp(clocks.wall());
+  return async () => {
+    const sources = [...roster.labelers].map((labeler): ReportedSource => {
+      const { did, endpoint, denied, tracker } = labeler;
+      return {
+        ...{ did, endpoint, denied, state: tracker.state, domains: domainsOfLabeler(labeler) },
+        standing: priorityOf(priorityInput(labeler), clocks.wall()),
+        // Count one slot per reader, because a reader holds either its stream or the request of a poll.
+        slots: runner.reads(did) ? 1 : 0,
+        ...shares.usage.of(did),
+      };
+    });
+    const report = makeSourcesReport(sources, { startedAt, generatedAt: timestamp(clocks.wall()) });
+    await writeSourcesReport(settings.folder, report);
+  };
 }
 
 /** Starts one task per relay, because a relay that fails is asked several times and must not delay the others. */
@@ -205,10 +220,14 @@ function discoveries(
   every: (ms: number, work: () => Promise<unknown>) => Promise<void>,
   signal: AbortSignal,
 ): Promise<void>[] {
-  const http = outbound.directory;
-  return settings.relays.map((relay) =>
-    every(settings.discoverySeconds * 1000, () => discover({ relay, http, add, wait, log }, signal)),
-  );
+  return settings.relays.map((relay) => {
+    const { host } = new URL(relay);
+    return every(settings.discoverySeconds * 1000, async () => {
+      const { dids, complete } = await listLabelers(outbound.directory, relay, { timeoutMs: 30_000, wait, signal });
+      for (const did of dids) add(did, 'discovered', `relay ${host}`);
+      if (!complete && !signal.aborted) log.warn('a relay did not list all labelers', { relay: host });
+    });
+  });
 }
 
 /** Runs the store's upkeep, and logs days that could not be sealed. */
@@ -216,58 +235,4 @@ export async function maintainStore(store: Pick<StoreWriter, 'maintain'>, at: Mi
   const { postponed } = await store.maintain(at);
   if (postponed.length > 0)
     log.warn('some days of the store could not be sealed; sealing will be retried', { days: postponed.join(' ') });
-}
-
-/** Dependencies of the report of each source's resource use. */
-interface ReportSourcesOptions {
-  /** Directory of the store. */
-  readonly folder: string;
-  readonly labelers: () => Iterable<KnownLabeler>;
-  readonly usage: Pick<SourceUsage, 'of'>;
-  /** Returns the number of connections and requests that a source currently holds. */
-  readonly slotsOf: (did: string) => number;
-  readonly priorityOf: (labeler: KnownLabeler) => string;
-  readonly clock: () => Micros;
-}
-
-/**
- * Returns a function that writes the resource use of each known source for `almanac labels sources`. Use is counted
- * from the time of this call.
- */
-function sourcesReporter(options: ReportSourcesOptions): () => Promise<void> {
-  const { folder, labelers, usage, slotsOf, priorityOf, clock } = options;
-  const startedAt = time(clock());
-  return async () => {
-    const sources = [...labelers()].map((labeler): ReportedSource => {
-      const { did, endpoint, denied, tracker } = labeler;
-      return {
-        ...{ did, endpoint, denied, state: tracker.state, standing: priorityOf(labeler), slots: slotsOf(did) },
-        domains: domainsOfLabeler(labeler),
-        ...usage.of(did),
-      };
-    });
-    await writeSourcesReport(folder, makeSourcesReport(sources, { startedAt, generatedAt: time(clock()) }));
-  };
-}
-
-function time(at: Micros): string {
-  return formatTimestamp(Math.floor(at / 1000));
-}
-
-/** Dependencies of `discover`. */
-interface DiscoverOptions {
-  /** URL of the relay. */
-  readonly relay: string;
-  readonly http: HttpClient;
-  readonly add: Roster['add'];
-  readonly wait: (ms: number, signal: AbortSignal) => Promise<void>;
-  readonly log: Log;
-}
-
-/** Requests the list of labelers from a relay, and adds each labeler. */
-async function discover({ relay, http, add, wait, log }: DiscoverOptions, signal: AbortSignal): Promise<void> {
-  const { host } = new URL(relay);
-  const { dids, complete } = await listLabelers(http, relay, { timeoutMs: 30_000, wait, signal });
-  for (const did of dids) add(did, 'discovered', `relay ${host}`);
-  if (!complete && !signal.aborted) log.warn('a relay did not list all labelers', { relay: host });
 }

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { Log } from '../../ops/log.ts';
 import { StoreError } from '../../store/errors.ts';
 import { hour, micros, minute, second } from '../../store/time.ts';
-import { repeat, stoppable, watchClock } from './clock.ts';
+import { ClockWatch, repeat, stoppable, Turns } from './clock.ts';
 
 const begun = 1_780_000_000 * second;
 
@@ -11,7 +11,7 @@ const begun = 1_780_000_000 * second;
 function clocks() {
   let wall = begun;
   let monotonic = 0;
-  const watch = watchClock({ wall: () => micros(wall), monotonic: () => monotonic });
+  const watch = new ClockWatch({ wall: () => micros(wall), monotonic: () => monotonic });
   return {
     watch,
     pass(real: number, shown = real) {
@@ -170,4 +170,28 @@ describe('stoppable work', () => {
     for (let i = 0; i < 100; i += 1) stoppable(outer.signal).abort();
     expect(getEventListeners(outer.signal, 'abort')).toEqual([]);
   });
+});
+
+test('a turn is over after two milliseconds, and the next turn begins after other work of the event loop', async () => {
+  let now = 0;
+  const turns = new Turns(() => now);
+  now = 1;
+  expect(turns.isOver).toBe(false);
+  now = 2;
+  expect(turns.isOver).toBe(true);
+  let ran = false;
+  setImmediate(() => {
+    ran = true;
+  });
+  await turns.next();
+  expect([ran, turns.isOver]).toEqual([true, false]);
+});
+
+test('work that takes longer than twenty seconds fails, so that the overview stops waiting for the labelers', async () => {
+  let now = 0;
+  const turns = new Turns(() => now);
+  now = 19_999;
+  await turns.next();
+  now = 20_000;
+  await expect(turns.next()).rejects.toThrow('longer than 20000 ms');
 });

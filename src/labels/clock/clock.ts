@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Micros } from '../../contract/timestamp.ts';
 import { errorFields, type Log } from '../../ops/log.ts';
 import { StoreError } from '../../store/errors.ts';
@@ -23,61 +24,64 @@ export interface Clocks {
   readonly monotonic: () => number;
 }
 
-/** Detects steps of the wall clock by comparison with the monotonic clock. */
-interface ClockWatch {
+/** Detects steps of the wall clock by comparison with the monotonic clock, from the time of its creation. */
+export class ClockWatch {
+  readonly #clocks: Clocks;
+  #anchor: { readonly wall: Micros; readonly monotonic: number };
+  #state: 'unconfirmed' | 'confirmed' | 'doubtful' = 'unconfirmed';
+
+  constructor(clocks: Clocks) {
+    this.#clocks = clocks;
+    this.#anchor = this.#now;
+  }
+
+  get #now() {
+    return { wall: this.#clocks.wall(), monotonic: this.#clocks.monotonic() };
+  }
+
   /**
    * Compares the clocks. Returns the interval that the wall clock skipped or repeated since the last call, or null if
    * there was no clock step. A step sets `doubtful`.
    */
-  look(): Interval | null;
+  look(): Interval | null {
+    const now = this.#now;
+    const expected = micros(Math.round(this.#anchor.wall + now.monotonic - this.#anchor.monotonic));
+    if (Math.abs(now.wall - expected) <= maxClockDrift) {
+      if (now.monotonic - this.#anchor.monotonic > anchorPeriod) this.#anchor = now;
+      return null;
+    }
+    this.#anchor = now;
+    this.#state = 'doubtful';
+    return { start: micros(Math.min(expected, now.wall)), end: micros(Math.max(expected, now.wall)) };
+  }
+
   /**
    * True if the clock stepped, or an upstream contradicted the unconfirmed clock, and no upstream has confirmed the
    * clock since.
    */
-  readonly doubtful: boolean;
+  get doubtful(): boolean {
+    return this.#state === 'doubtful';
+  }
+
   /** True if an upstream confirmed the clock since the start and since the last step. */
-  readonly confirmed: boolean;
+  get confirmed(): boolean {
+    return this.#state === 'confirmed';
+  }
+
   /** Records an upstream's time. The clock is confirmed if that time agrees with the wall clock. */
-  onUpstreamTime(upstream: Micros): void;
+  onUpstreamTime(upstream: Micros): void {
+    if (Math.abs(upstream - this.#clocks.wall()) <= maxUpstreamDifference) this.#state = 'confirmed';
+  }
+
   /**
    * Records the time in an upstream's response. `requestedAt` is the wall-clock time of the request. The clock is
    * confirmed if the time agrees. While the clock is unconfirmed, a contradiction sets `doubtful`.
    */
-  onTrustedTime(upstream: Micros, requestedAt: Micros): void;
-}
-
-/** Creates a watch that compares the clocks from the time of this call. */
-export function watchClock({ wall, monotonic }: Clocks): ClockWatch {
-  let anchor = { wall: wall(), monotonic: monotonic() };
-  let state: 'unconfirmed' | 'confirmed' | 'doubtful' = 'unconfirmed';
-  return {
-    look() {
-      const now = { wall: wall(), monotonic: monotonic() };
-      const expected = micros(Math.round(anchor.wall + now.monotonic - anchor.monotonic));
-      const difference = now.wall - expected;
-      if (Math.abs(difference) <= maxClockDrift) {
-        if (now.monotonic - anchor.monotonic > anchorPeriod) anchor = now;
-        return null;
-      }
-      anchor = now;
-      state = 'doubtful';
-      return { start: micros(Math.min(expected, now.wall)), end: micros(Math.max(expected, now.wall)) };
-    },
-    get doubtful() {
-      return state === 'doubtful';
-    },
-    get confirmed() {
-      return state === 'confirmed';
-    },
-    onUpstreamTime(upstream) {
-      if (Math.abs(upstream - wall()) <= maxUpstreamDifference) state = 'confirmed';
-    },
-    onTrustedTime(upstream, requestedAt) {
-      const agrees = upstream >= requestedAt - maxUpstreamDifference && upstream <= wall() + maxUpstreamDifference;
-      if (agrees) state = 'confirmed';
-      else if (state === 'unconfirmed') state = 'doubtful';
-    },
-  };
+  onTrustedTime(upstream: Micros, requestedAt: Micros): void {
+    const latest = this.#clocks.wall() + maxUpstreamDifference;
+    if (upstream >= requestedAt - maxUpstreamDifference && upstream <= latest) this.#state = 'confirmed';
+    else if (this.#state === 'unconfirmed') this.#state = 'doubtful';
+  }
 }
 
 /** Resolves after `ms` milliseconds but at most about 24 days, or immediately when the signal aborts. */
@@ -143,5 +147,40 @@ export async function repeat(
       } else log.warn('a periodic task failed and will be retried', errorFields(error));
     }
     await wait(ms, signal);
+  }
+}
+
+/** Time in milliseconds after which work yields to the event loop. */
+const turnMs = 2;
+
+/** Maximum time since the first turn, in milliseconds; work that takes longer fails. */
+const workMs = 20_000;
+
+/**
+ * Divides long work into short turns of the event loop by elapsed time, not by the number of steps. Limits the total
+ * duration, because other work waits for the result.
+ */
+export class Turns {
+  readonly #monotonic: () => number;
+  readonly #begunAt: number;
+  #startedAt: number;
+
+  /** `monotonic` returns a time in milliseconds. */
+  constructor(monotonic: () => number = () => performance.now()) {
+    this.#monotonic = monotonic;
+    this.#begunAt = monotonic();
+    this.#startedAt = this.#begunAt;
+  }
+
+  /** True if the turn has lasted too long, so that the work must call `next`. */
+  get isOver(): boolean {
+    return this.#monotonic() - this.#startedAt >= turnMs;
+  }
+
+  /** Yields to the event loop, and starts the next turn. Rejects once the work has lasted longer than `workMs`. */
+  async next(): Promise<void> {
+    await nextTurn();
+    this.#startedAt = this.#monotonic();
+    if (this.#startedAt - this.#begunAt >= workMs) throw new Error(`the publication took longer than ${workMs} ms`);
   }
 }

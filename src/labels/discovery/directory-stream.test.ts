@@ -5,7 +5,7 @@ import { createNameResolver } from '../../network/dns/name-resolver.ts';
 import type { HttpClient, TextAnswer } from '../../network/http/http.ts';
 import type { DirectoryOperation } from '../../network/identity/did-document.ts';
 import { type Log, silentLog } from '../../ops/log.ts';
-import { followDirectory } from './directory-stream.ts';
+import { DirectoryStream } from './directory-stream.ts';
 
 const did = (n: number) => `did:plc:${String.fromCharCode(97 + (n % 26)).repeat(24)}`;
 
@@ -31,13 +31,13 @@ async function directory(onConnection: (peer: WebSocket, cursor: string | null, 
   return { url: `http://127.0.0.1:${(host.address() as AddressInfo).port}/`, cursors };
 }
 
-function follow(url: string, options: Partial<Parameters<typeof followDirectory>[0]> = {}) {
+function follow(url: string, options: Partial<ConstructorParameters<typeof DirectoryStream>[0]> = {}) {
   const stop = new AbortController();
   const operations: DirectoryOperation[] = [];
   const waits: number[] = [];
   const warnings: unknown[] = [];
   const warn: Log['warn'] = (message, fields) => void warnings.push({ message, ...fields });
-  const stream = followDirectory({
+  const stream = new DirectoryStream({
     directory: url,
     resolve: createNameResolver({ hostsFile: null }).resolve,
     policy: { allowLoopback: true },

@@ -13,7 +13,7 @@ import { errorFields, type Log } from '../../ops/log.ts';
 /** The end of a connection to the directory. */
 type SocketEnd = Awaited<GuardedSocket['closed']>;
 
-/** Dependencies of `followDirectory`. */
+/** Dependencies of `DirectoryStream`. */
 interface DirectoryStreamOptions {
   /** Address of the did:plc directory; only a primary directory has the stream. */
   readonly directory: string;
@@ -36,17 +36,6 @@ interface DirectoryStreamOptions {
   readonly maxPerSecond?: { readonly messages: number; readonly bytes: number };
 }
 
-/** Follower of the export stream of a did:plc directory. */
-interface DirectoryStream {
-  /** Position to resume from: every operation up to this position was delivered. Null before the first operation. */
-  readonly position: number | null;
-  /**
-   * Follows the stream until the signal aborts, and reconnects as often as necessary. A failed connection does not
-   * reject the promise.
-   */
-  run(signal: AbortSignal): Promise<void>;
-}
-
 /** Reasons in the close frame of a directory that closes the stream. The close code is 1000 for every reason. */
 const closeNames = ['FutureCursor', 'OutdatedCursor', 'ConsumerTooSlow'] as const;
 /** Number of consecutive export runs without a new operation after which the position is discarded. */
@@ -61,12 +50,9 @@ const maxRetryMs = 3_600_000;
  */
 const maxFailingMs = 6 * 3_600_000;
 
-/** Creates a follower of a directory's stream that is not yet connected. */
-export function followDirectory(options: DirectoryStreamOptions): DirectoryStream {
-  return new DirectoryFollower(options);
-}
-
-class DirectoryFollower implements DirectoryStream {
+/** Follower of the export stream of a did:plc directory. */
+export class DirectoryStream {
+  /** Position to resume from: every operation up to this position was delivered. Null before the first operation. */
   position: number | null;
   readonly #options: DirectoryStreamOptions;
   readonly #maxPerSecond: { readonly messages: number; readonly bytes: number };
@@ -86,6 +72,10 @@ class DirectoryFollower implements DirectoryStream {
     this.position = options.position;
   }
 
+  /**
+   * Follows the stream until the signal aborts, and reconnects as often as necessary. A failed connection does not
+   * reject the promise.
+   */
   async run(signal: AbortSignal): Promise<void> {
     const { random, wait, log } = this.#options;
     const patience = createBackoff({ firstMs: 1_000, capMs: 60_000, random });

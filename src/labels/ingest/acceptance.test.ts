@@ -4,7 +4,7 @@ import { silentLog } from '../../ops/log.ts';
 import { StoreError } from '../../store/errors.ts';
 import { maxBatchRows, type StoredGap } from '../../store/port.ts';
 import { day, hour, type Interval, micros, second } from '../../store/time.ts';
-import { watchPreconditions } from '../assembly/preconditions.ts';
+import { Preconditions } from '../assembly/preconditions.ts';
 import { wait } from '../clock/clock.ts';
 import { noTelemetry } from '../shares/telemetry.ts';
 import { acceptanceLimits, ClockChanged, PageAcceptance } from './acceptance.ts';
@@ -333,7 +333,7 @@ test.each([
     },
     monotonic: () => elapsed,
   };
-  const preconditions = watchPreconditions(clocks, { ...disk, askTime: () => undefined });
+  const preconditions = new Preconditions(clocks, { ...disk, askTime: () => undefined });
   const looks: (Interval | null)[] = [];
   const look = () => {
     const found = preconditions.look();
@@ -402,7 +402,7 @@ test('the gap of a backward clock step is recorded if the pause begins in the sa
 test('a pause that follows a second clock step begins at the end of the second step', () => {
   let suspended = 0;
   const clocks = { wall: () => micros(day + suspended), monotonic: () => day };
-  const preconditions = watchPreconditions(clocks, { ...disk, askTime: () => undefined });
+  const preconditions = new Preconditions(clocks, { ...disk, askTime: () => undefined });
   suspended = hour;
   expect(preconditions.look()).toMatchObject({ pause: 'clock_doubtful', since: day + hour });
   expect(preconditions.look()).toEqual({ pause: 'clock_doubtful', gap: null, since: day + hour });

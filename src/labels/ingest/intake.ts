@@ -6,12 +6,12 @@ import { micros } from '../../store/time.ts';
 import { fingerprint } from '../label/label-fields.ts';
 import { CapReached, costOf } from '../shares/daily-cap.ts';
 import type { Transport } from '../shares/telemetry.ts';
-import { type FilledInChange, notFilledIn, shortDelay } from '../state/filled-in.ts';
+import { noChanges, type PageChanges, shortDelay } from '../state/filled-in.ts';
 import { type PositionMove, type ReadingEvent, writePosition } from '../state/reading-events.ts';
 import { positionAfter, type Source } from '../state/source.ts';
 import { ClockChanged } from './acceptance.ts';
 import { type AdmissionReason, admit } from './admission.ts';
-import { type AcceptedPage, note, type ReaderPorts, type ReaderReport, type ReaderTime, split } from './ports.ts';
+import { type AcceptedPage, note, type ReaderPorts, type ReaderTime, split } from './ports.ts';
 
 /** Rows of one page or of several frames, in the order in which the labeler sent them. */
 interface Intake {
@@ -160,7 +160,7 @@ async function takeOne(source: Source, ports: IntakePorts, intake: Intake, signa
   dates.dated += observations.length;
   if (source.tracker.unreadSince === null) source.apply({ kind: 'completed', through: ports.time.epoch });
   // Determine the catch-up before the answer is noted, because the answer may end the time that was not read.
-  const filledIn = live ? notFilledIn : catchUp(source, ports);
+  const filledIn = live ? noChanges : catchUp(source, ports);
   // Record the gap before the position, so that a crash between the two overstates the gap and never hides it.
   const now = clock();
   await note(source, gaps, { kind: 'answered', now, ...dates, live: transport === 'stream' ? (through ?? now) : null });
@@ -189,7 +189,7 @@ async function keepOne(
 }
 
 /** Returns the change that marks the rows accepted now as read late. */
-function catchUp({ did, tracker }: Source, { acceptance, time }: IntakePorts): FilledInChange {
+function catchUp({ did, tracker }: Source, { acceptance, time }: IntakePorts): PageChanges {
   return acceptance.filledIn.covering(did, tracker.unreadSince ?? time.epoch, time.clock());
 }
 
@@ -198,7 +198,7 @@ function catchUp({ did, tracker }: Source, { acceptance, time }: IntakePorts): F
  * rows that are not stored. The first part contains the change of the catch-up, so that no stored row of the page is
  * outside it. Returns the number of new rows.
  */
-async function commit(ports: IntakePorts, page: AcceptedPage, filledIn: FilledInChange): Promise<number> {
+async function commit(ports: IntakePorts, page: AcceptedPage, filledIn: PageChanges): Promise<number> {
   const { source, observations } = page;
   const cost = costOf(observations);
   let stored = 0;
@@ -261,7 +261,7 @@ async function observe(
 }
 
 /** Numbers of rows of one page or of several frames, by what became of them. */
-export interface RowsTaken {
+interface RowsTaken {
   readonly stored: number;
   /** Rows that the store already had. */
   readonly known: number;
@@ -282,11 +282,11 @@ type Outcome = keyof RowsTaken | 'hole' | 'left';
  */
 export class DeliveryAccount {
   readonly #source: Source;
-  readonly #report: Pick<ReaderReport, 'log' | 'telemetry'>;
+  readonly #report: Pick<ReaderPorts['report'], 'log' | 'telemetry'>;
   readonly #received: number;
   readonly #settled: Record<Outcome, number> = { stored: 0, known: 0, refused: 0, hole: 0, left: 0 };
 
-  constructor(source: Source, report: Pick<ReaderReport, 'log' | 'telemetry'>, received: number) {
+  constructor(source: Source, report: Pick<ReaderPorts['report'], 'log' | 'telemetry'>, received: number) {
     this.#source = source;
     this.#report = report;
     this.#received = received;

@@ -2,7 +2,6 @@ import type { Micros } from '../../contract/timestamp.ts';
 import type { SignatureVerdict } from '../../contract/vocabulary.ts';
 import { createDecodedBytes, type DecodedBytes } from '../../input/decoded-bytes.ts';
 import { createSlots, type Slots } from '../../network/guard/slots.ts';
-import type { HttpClient } from '../../network/http/http.ts';
 import type { Log } from '../../ops/log.ts';
 import { labelBytes } from '../../store/label.ts';
 import {
@@ -24,20 +23,11 @@ import type { FilledIn } from '../state/filled-in.ts';
 import type { ReadingEvent } from '../state/reading-events.ts';
 import type { Source } from '../state/source.ts';
 import type { Tracker } from '../state/step.ts';
-import type { OpenStream, Timings } from '../stream/open-stream.ts';
-import { admissionLimits } from './admission.ts';
+import type { Outbound, Timings } from '../stream/outbound.ts';
 import type { RefusedMemory } from './refused-memory.ts';
 
 /** Access to labelers, and the memory for their responses. */
-export interface LabelQuery {
-  readonly http: HttpClient;
-  /** Opens streams of labelers; limits concurrent handshakes. */
-  readonly openStream: OpenStream;
-  /**
-   * Slots for stream connections, limited per host and per registrable domain, because many labelers may share
-   * either.
-   */
-  readonly streams: Slots;
+interface LabelQuery extends Pick<Outbound, 'http' | 'openStream' | 'streams'> {
   /** Memory budget for received and not yet stored input, shared by all sources. */
   readonly memory: InputMemory;
 }
@@ -81,7 +71,7 @@ export interface ReaderTime {
 }
 
 /** Receivers of reports from readers. */
-export interface ReaderReport {
+interface ReaderReport {
   readonly log: Log;
   readonly telemetry: Telemetry;
   /** Called when a source cannot be read as its document describes, because the document may have changed. */
@@ -108,14 +98,6 @@ export async function note(source: Source | Tracker, gaps: GapLog, event: Readin
   if (change) await gaps.change(change);
 }
 
-/**
- * Returns the start of the time that is filled in for a new source: the epoch, or the oldest time that is not refused
- * as late, whichever is later.
- */
-export function fillTarget(epoch: Micros, now: Micros): Micros {
-  return Math.max(epoch, now - admissionLimits.maxLateness) as Micros;
-}
-
 /** Memory budget that all sources share for input that was received and is not stored yet. */
 interface InputMemory {
   /**
@@ -127,6 +109,8 @@ interface InputMemory {
   readonly decoded: DecodedBytes;
   /** Slots for requests of large pages, each of which may contain one huge label. */
   readonly largePages: Slots;
+  /** Memory in bytes that every account may hold at any time. */
+  readonly reserve: number;
 }
 
 const mib = 1024 * 1024;
@@ -134,7 +118,7 @@ const mib = 1024 * 1024;
  * Memory reserved for each account of a budget, in bytes, so that a source with a few labels of 3 KiB never waits for
  * other sources. A stream has three accounts: the reserves of 5,000 streams need 234 MiB at most.
  */
-export const reservedMemory = 16 * 1024;
+const reservedMemory = 16 * 1024;
 
 /** Creates the memory budget of one instrument: 128 MiB in total, plus the reserves. */
 export function createInputMemory(): InputMemory {
@@ -142,6 +126,7 @@ export function createInputMemory(): InputMemory {
     queued: createDecodedBytes({ total: 64 * mib, reserve: reservedMemory, buffered: 0 }),
     decoded: createDecodedBytes({ total: 64 * mib, reserve: reservedMemory, buffered: 32 * mib }),
     largePages: createSlots({ perHost: 1, total: 2, maxWaiting: 1_000 }),
+    reserve: reservedMemory,
   };
 }
 

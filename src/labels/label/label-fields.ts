@@ -157,11 +157,16 @@ export function parseAuthored(text: unknown): Micros | null {
   return (match[2] === '+' ? local - offset : local + offset) as Micros;
 }
 
+/** Returns the authored time of a row, or null if the row has no valid time. */
+export function authoredOf(row: unknown): Micros | null {
+  return isObject(row) ? parseAuthored(row.cts) : null;
+}
+
 /** A label as received in JSON or CBOR, with exactly the fields that were received. */
 export type RawLabel = Readonly<Record<string, unknown>>;
 
 /** Result of separating a label from its signature. */
-export type SignedLabel =
+type SignedLabel =
   | {
       readonly kind: 'signed';
       readonly message: Uint8Array;

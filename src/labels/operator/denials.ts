@@ -4,7 +4,7 @@ import { StoreError } from '../../store/errors.ts';
 import { maxBatchRows, type StoredGap, type StoreWriter } from '../../store/port.ts';
 import type { KnownLabeler } from '../roster/known-labeler.ts';
 import type { Telemetry } from '../shares/telemetry.ts';
-import { type DenyList, emptyDenyList, readDenyFile } from './deny-file.ts';
+import { DenyList, readDenyFile } from './deny-file.ts';
 
 /** Dependencies of `Denials`. */
 interface DenialsOptions {
@@ -25,7 +25,7 @@ interface DenialsOptions {
 /** Applies the operator's list of denied labelers to the known ones, and records the gaps of denied labelers. */
 export class Denials {
   readonly #options: DenialsOptions;
-  #list: DenyList = emptyDenyList;
+  #list = new DenyList([]);
   /** Description of the defect that the last read found in the list, or null if the list was valid. */
   #damage: string | null = null;
 

@@ -60,7 +60,7 @@ export async function readDenyFile(storeFolder: string): Promise<DenyReading> {
 export async function requireDenyList(storeFolder: string): Promise<DenyList> {
   const reading = await readDenyFile(storeFolder);
   if (reading.kind === 'list') return reading.list;
-  if (reading.kind === 'absent') return emptyDenyList;
+  if (reading.kind === 'absent') return new DenyList([]);
   if (!reading.isReadable)
     throw new OperatorError(`the list of denied labelers ${denyPath(storeFolder)} cannot be read: ${reading.why}`);
   throw new OperatorError(
@@ -267,9 +267,6 @@ export class DenyList {
     return new DenyList(this.entries.filter((entry) => targetText(entry.target) !== text));
   }
 }
-
-/** A list without entries. */
-export const emptyDenyList = new DenyList([]);
 
 /** Target of a denial: one labeler, or every labeler of a registrable domain. */
 type DenyTarget = { readonly kind: 'did'; readonly did: string } | { readonly kind: 'domain'; readonly domain: string };

@@ -5,6 +5,7 @@ import { type CoverageStatus, type GapReason, gapReasons } from '../../contract/
 import { isSilent, silentGaps } from '../../store/gaps.ts';
 import type { RefusalCount, StoredGap } from '../../store/port.ts';
 import { day, type Interval, micros, minute } from '../../store/time.ts';
+import { Turns } from '../clock/clock.ts';
 import type { SourceState } from '../state/reading-state.ts';
 
 /** An enrolled source, with the properties that the coverage counts. */
@@ -101,7 +102,7 @@ export function countSources(
 }
 
 /** Formats an instant for the artifact, truncated to milliseconds. */
-export function timestamp(at: Micros): string {
+export function timestamp(at: number): string {
   return formatTimestamp(Math.floor(at / 1000));
 }
 
@@ -176,11 +177,94 @@ function coalesced(byReason: readonly (readonly UnionGap[])[], toleranceMinutes:
   return result.sort((a, b) => a.start - b.start || a.end - b.end || (a.reason < b.reason ? -1 : 1));
 }
 
+/** Summary of the gaps of all labelers, for the overview. */
+interface GapSummary {
+  /** Gaps of the instrument, and the gaps of the counted labelers, joined with the smallest tolerance. */
+  readonly gaps: readonly StoredGap[];
+  /** Missed time of each counted labeler that has gaps. */
+  readonly times: ReadonlyMap<string, Missed>;
+  /** Labelers that this instrument paused in the last week, so that their counts are incomplete. */
+  readonly cutShort: ReadonlySet<string>;
+}
+
+/** Input for summarizing gaps. */
+interface SummaryInputs {
+  /** Gaps that were read from the store. */
+  readonly gaps: readonly StoredGap[];
+  /** One gap for each labeler that left the enrolment, from its last complete time until now. */
+  readonly departures: readonly StoredGap[];
+  /** Labelers whose gaps count. */
+  readonly counted: ReadonlySet<string>;
+  /** The published window. */
+  readonly window: Interval;
+  /** Part of the window in which the instrument observed. */
+  readonly observed: Interval;
+  /** The last seven days. */
+  readonly week: Interval;
+}
+
+/** Number of gaps that are processed between two checks of the turn. */
+const gapsAtOnce = 128;
+
+/** Summarizes gaps. Thousands of labelers have tens of thousands of gaps, so the work yields to the event loop. */
+export async function summarizeGaps(inputs: SummaryInputs): Promise<GapSummary> {
+  const { counted, observed, week } = inputs;
+  const turns = new Turns();
+  const [instrument, union, times] = [[] as StoredGap[], new FinestGaps(observed), new GappedTimes(inputs.window)];
+  const cutShort = new Set<string>();
+  let passed = 0;
+  for (const gap of inOrder(await sorted(inputs.gaps, turns), await sorted(inputs.departures, turns))) {
+    passed += 1;
+    if (passed % gapsAtOnce === 0 && turns.isOver) await turns.next();
+    const { source, reason, start, end } = gap;
+    if (source === null) {
+      instrument.push(gap);
+      continue;
+    }
+    if (reason === 'ingest_paused' && start < week.end && end > week.start) cutShort.add(source);
+    if (!counted.has(source)) continue;
+    union.add(gap);
+    times.add(gap);
+  }
+  return { gaps: [...instrument, ...union.gaps], times: times.bySource, cutShort };
+}
+
+/** Yields the gaps of both sorted lists in the order of their starts. */
+function* inOrder(left: readonly StoredGap[], right: readonly StoredGap[]): Generator<StoredGap> {
+  let [l, r] = [0, 0];
+  for (;;) {
+    const [one, other] = [left[l], right[r]];
+    if (one !== undefined && (other === undefined || one.start <= other.start)) {
+      l += 1;
+      yield one;
+    } else if (other !== undefined) {
+      r += 1;
+      yield other;
+    } else return;
+  }
+}
+
+/** Number of gaps whose order is checked between two checks of the turn. */
+const comparedAtOnce = 4_096;
+
+/** Returns the gaps sorted by start. Gaps that were read from the store are already sorted. */
+async function sorted(gaps: readonly StoredGap[], turns: Turns): Promise<readonly StoredGap[]> {
+  let last = Number.NEGATIVE_INFINITY;
+  // A loop is faster than a callback per gap.
+  for (let at = 0; at < gaps.length; at += 1) {
+    if (at % comparedAtOnce === 0 && turns.isOver) await turns.next();
+    const start = gaps[at]?.start ?? last;
+    if (start < last) return gaps.toSorted((a, b) => a.start - b.start);
+    last = start;
+  }
+  return gaps;
+}
+
 /**
  * Gaps of all labelers in a window, joined with the smallest tolerance. The union has few gaps even if there are
  * thousands of labelers.
  */
-export class FinestGaps {
+class FinestGaps {
   readonly #window: Interval;
   readonly #gaps: StoredGap[] = [];
   readonly #last = new Map<GapReason, { end: Micros }>();
@@ -212,9 +296,30 @@ export class FinestGaps {
 }
 
 /** Unread time of a source in a window. */
-export interface Missed {
+interface Missed {
   /** Length in microseconds. */
   missed: number;
   /** End of the last gap that is included. */
   through: number;
+}
+
+/** Time in a window that the gaps of each source cover. */
+class GappedTimes {
+  readonly bySource = new Map<string, Missed>();
+  readonly #window: Interval;
+
+  constructor(window: Interval) {
+    this.#window = window;
+  }
+
+  /** Adds a gap. Gaps must be added in the order of their starts. */
+  add({ source, start, end }: StoredGap): void {
+    const window = this.#window;
+    if (source === null || start >= window.end || end <= window.start) return;
+    const one = this.bySource.get(source) ?? { missed: 0, through: window.start };
+    const until = Math.min(end, window.end);
+    one.missed += Math.max(0, until - Math.max(start, one.through));
+    one.through = Math.max(one.through, until);
+    this.bySource.set(source, one);
+  }
 }

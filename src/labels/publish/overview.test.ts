@@ -4,8 +4,8 @@ import { gapReasons } from '../../contract/vocabulary.ts';
 import { clip, gappedTime } from '../../store/gaps.ts';
 import type { StoredGap } from '../../store/port.ts';
 import { day, hour, micros, minute } from '../../store/time.ts';
-import { unionGaps } from './coverage.ts';
-import { caveatsOf, makeOverview, type OverviewInputs, summarizeGaps } from './overview.ts';
+import { summarizeGaps, unionGaps } from './coverage.ts';
+import { caveatsOf, makeOverview, type OverviewInputs } from './overview.ts';
 
 type OverviewReading = Parameters<typeof makeOverview>[0];
 

@@ -3,11 +3,10 @@ import { maxTopLabelers } from '../../contract/limits.ts';
 import type { Micros } from '../../contract/timestamp.ts';
 import type { Epoch, Frontier, RefusalCount, RefusalReason, StoredGap } from '../../store/port.ts';
 import { type Purge, removalSentence, type SpaceRemoval, spaceRemovalSentence } from '../../store/removals.ts';
-import { day, type Interval, micros } from '../../store/time.ts';
-import type { Counted, LabelerEvents } from '../repeats/repeats.ts';
+import { day, micros } from '../../store/time.ts';
 import { maxKnown } from '../roster/roster.ts';
-import { coverageOf, type EnrolledSource, FinestGaps, type Missed, timestamp, windowOf } from './coverage.ts';
-import { Turns } from './turns.ts';
+import { coverageOf, type EnrolledSource, summarizeGaps, timestamp, windowOf } from './coverage.ts';
+import type { Counted } from './window/day-counts.ts';
 
 /** Input of the overview that does not come from the store. */
 export interface OverviewInputs {
@@ -116,7 +115,7 @@ export async function makeOverview(
 /**
  * Returns the labelers that the facts about the window cover: enrolled labelers, and labelers whose events are counted.
  */
-function labelersOf({ sources }: OverviewInputs, inWindow: readonly LabelerEvents[]): ReadonlySet<string> {
+function labelersOf({ sources }: OverviewInputs, inWindow: Counted['counts']): ReadonlySet<string> {
   return new Set([...sources.map(({ did }) => did), ...inWindow.map(({ labeler }) => labeler)]);
 }
 
@@ -124,7 +123,7 @@ function labelersOf({ sources }: OverviewInputs, inWindow: readonly LabelerEvent
  * Returns the caveat with the number of labelers that the listed gaps concern. The list is the union of the gaps of
  * all labelers, so it does not distinguish a gap of one labeler from a failure of hundreds of labelers.
  */
-function gapCaveat(bySource: GapSummary['times'], labelers: number): string {
+function gapCaveat(bySource: ReadonlyMap<string, { readonly missed: number }>, labelers: number): string {
   const long = [...bySource.values()].filter(({ missed }) => missed > day).length;
   const whole = labelers - bySource.size;
   const none = `${share(whole, labelers)} ${whole === 1 ? 'has' : 'have'} no gap of ${whole === 1 ? 'its' : 'their'} own in the window`;
@@ -136,7 +135,7 @@ function gapCaveat(bySource: GapSummary['times'], labelers: number): string {
 /** Returns the caveats about the limits of the instrument. A caveat that counts a part also states the total. */
 export function caveatsOf(
   inputs: OverviewInputs,
-  inWindow: readonly LabelerEvents[],
+  inWindow: Counted['counts'],
   refusals: readonly RefusalCount[],
   unranked: number,
 ): string[] {
@@ -150,10 +149,7 @@ export function caveatsOf(
 }
 
 /** Returns the caveats about the labelers that are being read, and about labels that cannot be observed. */
-function readingCaveats(
-  { sources, notEnrolled, unreachable }: OverviewInputs,
-  inWindow: readonly LabelerEvents[],
-): string[] {
+function readingCaveats({ sources, notEnrolled, unreachable }: OverviewInputs, inWindow: Counted['counts']): string[] {
   const reading = new Set(sources.filter(({ state }) => state === 'established').map(({ did }) => did));
   const emitting = inWindow.filter(({ labeler }) => reading.has(labeler));
   const [rows, all] = [total(emitting), total(inWindow)];
@@ -279,91 +275,8 @@ const caveatOfReason: Readonly<Record<RefusalReason, 'form' | 'space' | null>> =
   duplicate: null,
 };
 
-function total(counts: readonly LabelerEvents[]): number {
+function total(counts: Counted['counts']): number {
   return counts.reduce((sum, { events }) => sum + events, 0);
-}
-
-/** Summary of the gaps of all labelers, for the overview. */
-interface GapSummary {
-  /** Gaps of the instrument, and the gaps of the counted labelers, joined with the smallest tolerance. */
-  readonly gaps: readonly StoredGap[];
-  /** Missed time of each counted labeler that has gaps. */
-  readonly times: ReadonlyMap<string, Missed>;
-  /** Labelers that this instrument paused in the last week, so that their counts are incomplete. */
-  readonly cutShort: ReadonlySet<string>;
-}
-
-/** Input for summarizing gaps. */
-interface SummaryInputs {
-  /** Gaps that were read from the store. */
-  readonly gaps: readonly StoredGap[];
-  /** One gap for each labeler that left the enrolment, from its last complete time until now. */
-  readonly departures: readonly StoredGap[];
-  /** Labelers whose gaps count. */
-  readonly counted: ReadonlySet<string>;
-  /** The published window. */
-  readonly window: Interval;
-  /** Part of the window in which the instrument observed. */
-  readonly observed: Interval;
-  /** The last seven days. */
-  readonly week: Interval;
-}
-
-/** Number of gaps that are processed between two checks of the turn. */
-const gapsAtOnce = 128;
-
-/** Summarizes gaps. Thousands of labelers have tens of thousands of gaps, so the work yields to the event loop. */
-export async function summarizeGaps(inputs: SummaryInputs): Promise<GapSummary> {
-  const { counted, observed, week } = inputs;
-  const turns = new Turns();
-  const [instrument, union, times] = [[] as StoredGap[], new FinestGaps(observed), new GappedTimes(inputs.window)];
-  const cutShort = new Set<string>();
-  let passed = 0;
-  for (const gap of inOrder(await sorted(inputs.gaps, turns), await sorted(inputs.departures, turns))) {
-    passed += 1;
-    if (passed % gapsAtOnce === 0 && turns.isOver) await turns.next();
-    const { source, reason, start, end } = gap;
-    if (source === null) {
-      instrument.push(gap);
-      continue;
-    }
-    if (reason === 'ingest_paused' && start < week.end && end > week.start) cutShort.add(source);
-    if (!counted.has(source)) continue;
-    union.add(gap);
-    times.add(gap);
-  }
-  return { gaps: [...instrument, ...union.gaps], times: times.bySource, cutShort };
-}
-
-/** Yields the gaps of both sorted lists in the order of their starts. */
-function* inOrder(left: readonly StoredGap[], right: readonly StoredGap[]): Generator<StoredGap> {
-  let [l, r] = [0, 0];
-  for (;;) {
-    const [one, other] = [left[l], right[r]];
-    if (one !== undefined && (other === undefined || one.start <= other.start)) {
-      l += 1;
-      yield one;
-    } else if (other !== undefined) {
-      r += 1;
-      yield other;
-    } else return;
-  }
-}
-
-/** Number of gaps whose order is checked between two checks of the turn. */
-const comparedAtOnce = 4_096;
-
-/** Returns the gaps sorted by start. Gaps that were read from the store are already sorted. */
-async function sorted(gaps: readonly StoredGap[], turns: Turns): Promise<readonly StoredGap[]> {
-  let last = Number.NEGATIVE_INFINITY;
-  // A loop is faster than a callback per gap.
-  for (let at = 0; at < gaps.length; at += 1) {
-    if (at % comparedAtOnce === 0 && turns.isOver) await turns.next();
-    const start = gaps[at]?.start ?? last;
-    if (start < last) return gaps.toSorted((a, b) => a.start - b.start);
-    last = start;
-  }
-  return gaps;
 }
 
 /** Returns the caveat with the number of rows that are stored and not counted, or null if there are no such rows. */
@@ -372,25 +285,4 @@ function repeatsCaveat({ leftOut, labelers }: Pick<Counted, 'leftOut' | 'labeler
   const rows = `${leftOut} ${leftOut === 1 ? 'row' : 'rows'} of the window`;
   const whose = `${labelers} ${labelers === 1 ? 'labeler that changed its key' : 'labelers that changed their keys'}`;
   return `${rows}, from ${whose}, repeat known labels with a new date: they are stored, but not counted as new events.`;
-}
-
-/** Time in a window that the gaps of each source cover. */
-class GappedTimes {
-  readonly bySource = new Map<string, Missed>();
-  readonly #window: Interval;
-
-  constructor(window: Interval) {
-    this.#window = window;
-  }
-
-  /** Adds a gap. Gaps must be added in the order of their starts. */
-  add({ source, start, end }: StoredGap): void {
-    const window = this.#window;
-    if (source === null || start >= window.end || end <= window.start) return;
-    const one = this.bySource.get(source) ?? { missed: 0, through: window.start };
-    const until = Math.min(end, window.end);
-    one.missed += Math.max(0, until - Math.max(start, one.through));
-    one.through = Math.max(one.through, until);
-    this.bySource.set(source, one);
-  }
 }

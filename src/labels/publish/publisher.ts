@@ -1,43 +1,32 @@
-import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { artifactNames, writeLines } from '../../artifact/write.ts';
+import { artifactNames } from '../../artifact/write.ts';
 import type { Micros } from '../../contract/timestamp.ts';
-import { makeFolder } from '../../ops/errors.ts';
 import { errorFields, type Log } from '../../ops/log.ts';
 import { StoreError } from '../../store/errors.ts';
 import type { StoreReader } from '../../store/port.ts';
-import { writeHeld, writeWithHold } from '../operator/hold.ts';
+import { writeHeld } from '../operator/hold.ts';
 import { departureOf, isUnreachable, type KnownLabeler } from '../roster/known-labeler.ts';
 import type { Roster } from '../roster/roster.ts';
+import type { GapWriter } from '../shares/commits.ts';
 import type { DailyCap } from '../shares/daily-cap.ts';
 import type { ShareKey } from '../shares/fair-queue.ts';
 import type { Pace } from '../shares/pace.ts';
 import type { Telemetry } from '../shares/telemetry.ts';
 import { type PriorityClass, type SourceState, sourceStates } from '../state/reading-state.ts';
 import { type EnrolledSource, windowOf } from './coverage.ts';
-import type { GapWriter } from './gap-writer.ts';
-import {
-  closedHours,
-  FilledInCounts,
-  HourCounts,
-  type HoursStore,
-  SourceHistory,
-  type SourceSample,
-  sampleOf,
-} from './hours/hour-counts.ts';
-import { type HoursFile, makeHours, readEarlierHours } from './hours/labels-hours.ts';
+import { sampleOf } from './hours/hour-counts.ts';
+import { HoursPublisher } from './hours/labels-hours.ts';
 import { DefinitionCache } from './labelers/definition-cache.ts';
 import {
-  type LabelersArtifact,
   type LabelersCache,
   type LabelersInputs,
-  type Listing,
   listLabelers,
   makeLabelers,
+  writeLabelersFiles,
 } from './labelers/labelers-artifact.ts';
-import { countByDiscoverySource, countDirectoryOnly, type ListedLabeler } from './labelers/listed-labeler.ts';
+import { countByDiscoverySource, countDirectoryOnly } from './labelers/listed-labeler.ts';
 import { makeOverview, type OverviewInputs } from './overview.ts';
-import { WindowReader, type WindowReading } from './window/window-reader.ts';
+import { WindowReader } from './window/window-reader.ts';
 
 /** Dependencies of `createPublisher`. */
 interface PublisherOptions {
@@ -135,18 +124,17 @@ async function publish(options: PublisherOptions, { reader, cache, hours }: Part
     const overview = await makeOverview(reading, states);
     signal.throwIfAborted();
     reportPurges(telemetry, reading.purges);
-    await writeLabelers(options, { listing, cache, inputs });
+    // Write the labelers before the overview of the same time; readers do not combine earlier labelers with it.
+    await attempt(options, 'the labelers artifact could not be published', async () => {
+      const files = await makeLabelers(listing, cache, inputs);
+      telemetry.listed(listing.entries.length, await writeLabelersFiles(settings.artifacts, files));
+    });
     signal.throwIfAborted();
     await writeHeld(settings.artifacts, artifactNames.labels, overview);
-    await writeHours(options, hours, { reading, entries: listing.entries, sources: sampleOf(overview) });
-    telemetry.sources(inStates(sources), {
-      not_enrolled: notEnrolled,
-      waiting: waiting.length,
-      paused: cap.pausedSources.length,
-      denied: states.denied,
-    });
-    telemetry.found(countByDiscoverySource(enrolled));
-    telemetry.shares(throttled(options), cap.usedBytes, options.budgetBytes());
+    await attempt(options, 'the hours file could not be published', () =>
+      hours.publish({ reading, entries: listing.entries, sources: sampleOf(overview) }),
+    );
+    reportSources(options, states, enrolled);
     telemetry.published(clock() / 1000);
   } catch (error) {
     if (error instanceof StoreError && error.fatal) throw error;
@@ -154,6 +142,16 @@ async function publish(options: PublisherOptions, { reader, cache, hours }: Part
     telemetry.notWritten();
     log.error('the overview could not be published', errorFields(error));
   }
+}
+
+/** Reports the numbers of labelers and the shares that are used. */
+function reportSources(options: PublisherOptions, states: OverviewInputs, enrolled: readonly KnownLabeler[]): void {
+  const { telemetry, cap } = options;
+  const { sources, notEnrolled, waiting, denied } = states;
+  const others = { not_enrolled: notEnrolled, waiting, paused: cap.pausedSources.length, denied };
+  telemetry.sources(inStates(sources), others);
+  telemetry.found(countByDiscoverySource(enrolled));
+  telemetry.shares(throttled(options), cap.usedBytes, options.budgetBytes());
 }
 
 /** Reports the purges that are not completed, and the number of days that they still have to rewrite. */
@@ -192,47 +190,18 @@ function labelersInputs({
   };
 }
 
-/**
- * Writes the labelers before the overview that is generated at the same time. If the write fails, the earlier files
- * remain. Readers do not combine the earlier files with the new overview.
- */
-async function writeLabelers(
-  { settings, log, telemetry }: PublisherOptions,
-  {
-    listing,
-    cache,
-    inputs,
-  }: {
-    readonly listing: Listing;
-    readonly cache: LabelersCache;
-    readonly inputs: LabelersInputs;
-  },
-): Promise<void> {
-  try {
-    const files = await makeLabelers(listing, cache, inputs);
-    const bytes = await writeLabelersFiles(settings.artifacts, files);
-    telemetry.listed(listing.entries.length, bytes);
-  } catch (error) {
-    if (error instanceof StoreError && error.fatal) throw error;
-    telemetry.notWritten();
-    log.error('the labelers artifact could not be published', errorFields(error));
-  }
-}
-
-/**
- * Writes the hours after the overview that is generated at the same time. If the write fails, the earlier file remains.
- */
-async function writeHours(
+/** Writes one artifact. If that fails, logs `message`, and the earlier file of the artifact remains. */
+async function attempt(
   { log, telemetry }: PublisherOptions,
-  hours: HoursPublisher,
-  publication: HoursPublication,
+  message: string,
+  write: () => Promise<void>,
 ): Promise<void> {
   try {
-    await hours.publish(publication);
+    await write();
   } catch (error) {
     if (error instanceof StoreError && error.fatal) throw error;
     telemetry.notWritten();
-    log.error('the hours file could not be published', errorFields(error));
+    log.error(message, errorFields(error));
   }
 }
 
@@ -263,75 +232,4 @@ function inStates(sources: readonly EnrolledSource[]): Record<SourceState, numbe
   const counts = Object.fromEntries(sourceStates.map((state) => [state, 0])) as Record<SourceState, number>;
   for (const { state } of sources) counts[state] += 1;
   return counts;
-}
-
-/** Writes both files of the artifact, each atomically, and returns the number of written bytes. */
-export async function writeLabelersFiles(folder: string, files: LabelersArtifact): Promise<number> {
-  makeFolder(folder);
-  const bytes = await writeLines(join(folder, artifactNames.labelers), files.labelers);
-  return bytes + (await writeLines(join(folder, artifactNames.labelerDefinitions), files.definitions));
-}
-
-/** Options for the publisher of the hours file. */
-interface HoursPublisherOptions {
-  readonly store: HoursStore;
-  /** Directory of the artifacts. */
-  readonly folder: string;
-  readonly origin: 'live' | 'simulated';
-  readonly clock: () => Micros;
-}
-
-/** Data of one publication, as of the end of the window of `reading`. */
-interface HoursPublication {
-  readonly reading: WindowReading;
-  readonly entries: readonly ListedLabeler[];
-  readonly sources: SourceSample;
-}
-
-/** Writer of the hours file. */
-export class HoursPublisher {
-  readonly #options: HoursPublisherOptions;
-  readonly #counts: HourCounts;
-  readonly #filledIn: FilledInCounts;
-  readonly #sources = new SourceHistory();
-  #isLoaded = false;
-
-  constructor(options: HoursPublisherOptions) {
-    this.#options = options;
-    this.#counts = new HourCounts(options.store);
-    this.#filledIn = new FilledInCounts(options.store);
-  }
-
-  /** Replaces the file. Rejects if the store cannot be read or the file cannot be written; the earlier file remains. */
-  async publish({ reading, entries, sources }: HoursPublication): Promise<void> {
-    const { epoch, frontier, window } = reading;
-    await this.#loadOnce(epoch.generationId);
-    this.#sources.add(sources);
-    const hours = closedHours(window.end, frontier, epoch.startedAt);
-    this.#sources.dropBefore(hours.start);
-    const counted = await this.#counts.read(hours);
-    const { origin } = this.#options;
-    const parts = { counted, filledIn: this.#filledIn, sources: this.#sources };
-    const file = await makeHours({ ...parts, reading, hours, entries, origin });
-    await writeWithHold(this.#options.folder, (hold) => writeLines(this.#path, linesOf(file, hold)));
-  }
-
-  get #path(): string {
-    return join(this.#options.folder, artifactNames.labelsHours);
-  }
-
-  /** Reads the states of earlier hours from the file that an earlier process wrote. */
-  async #loadOnce(generationId: string): Promise<void> {
-    if (this.#isLoaded) return;
-    this.#isLoaded = true;
-    const earlier = await readEarlierHours(this.#path);
-    if (earlier) this.#sources.load(earlier, generationId);
-  }
-}
-
-/** Yields the JSON of the file, with one labeler per line. */
-function* linesOf({ head, labelers }: HoursFile, hold: boolean): Generator<string> {
-  yield `${JSON.stringify({ ...head, hold }).slice(0, -1)},"labelers":[`;
-  for (const [at, json] of labelers.entries()) yield at === labelers.length - 1 ? json : `${json},`;
-  yield ']}';
 }

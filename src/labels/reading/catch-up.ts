@@ -1,26 +1,22 @@
 import type { Micros } from '../../contract/timestamp.ts';
 import { stoppable } from '../clock/clock.ts';
-import { fillTarget, note, type ReaderPorts } from '../ingest/ports.ts';
+import { admissionLimits } from '../ingest/admission.ts';
+import { note, type ReaderPorts } from '../ingest/ports.ts';
 import type { Unread } from '../state/reading-events.ts';
 import { stateTimes } from '../state/reading-state.ts';
 import type { Source } from '../state/source.ts';
 
-/** Returns the part of a source's labels that is currently unread. */
-export function unread(source: Source, { time }: Pick<ReaderPorts, 'time'>): Unread {
-  return { since: unreadSince(source, time.epoch), target: fillTarget(time.epoch, time.clock()) };
+/** Returns the part of a source's labels that is currently unread: all of them if the source was never complete. */
+export function unread({ tracker }: Source, { time }: Pick<ReaderPorts, 'time'>): Unread {
+  return { since: tracker.unreadSince ?? time.epoch, target: fillTarget(time.epoch, time.clock()) };
 }
 
 /**
- * Records that the reading of a source's labels begins. If the oldest unread labels are already too old to be
- * accepted, their time is recorded as a gap, except during an outage, which has a separate gap. Must be called before
- * the first row is accepted, so that the gap is not lost if the process stops during the reading.
+ * Returns the start of the time that is filled in for a new source: the epoch, or the oldest time that is not refused
+ * as late, whichever is later.
  */
-export async function recordReadingStart(
-  source: Source,
-  { gaps }: Pick<ReaderPorts, 'gaps'>,
-  before: Unread,
-): Promise<void> {
-  await note(source, gaps, { kind: 'reading_began', before });
+export function fillTarget(epoch: Micros, now: Micros): Micros {
+  return Math.max(epoch, now - admissionLimits.maxLateness) as Micros;
 }
 
 /**
@@ -40,7 +36,7 @@ export async function recordCaughtUp(
   const now = ports.time.clock();
   if (source.progress.former !== null) {
     // The endpoint to which the labeler moved has no pages that could show the last row of the former endpoint.
-    await note(source, ports.gaps, { kind: 'reset', now, epoch: ports.time.epoch, live: false });
+    await recordReset(source, ports, false);
     source.apply({ kind: 'former_checked' });
   }
   const reached = fillTarget(ports.time.epoch, readAt ?? now);
@@ -48,11 +44,15 @@ export async function recordCaughtUp(
 }
 
 /**
- * Returns the start of the time for which a source may be incomplete; this is the epoch if the source was never
- * complete.
+ * Records a gap for the labels since the source was last complete, because its database was reset. With `live`, later
+ * labels arrive on the open stream.
  */
-function unreadSince(source: Source, epoch: Micros): Micros {
-  return source.tracker.unreadSince ?? epoch;
+export async function recordReset(
+  source: Source,
+  { gaps, time }: Pick<ReaderPorts, 'gaps' | 'time'>,
+  live: boolean,
+): Promise<void> {
+  await note(source, gaps, { kind: 'reset', now: time.clock(), epoch: time.epoch, live });
 }
 
 /**

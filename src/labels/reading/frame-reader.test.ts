@@ -5,9 +5,9 @@ import { labelsFrame } from '../../../sim/labelers/wire.ts';
 import type { HttpClient } from '../../network/http/http.ts';
 import { micros } from '../../store/time.ts';
 import type { SourceIntake } from '../ingest/intake.ts';
-import { markOf } from '../poll/last-row.ts';
 import { noPosition, type PositionMove } from '../state/reading-events.ts';
 import { FrameReader } from './frame-reader.ts';
+import { markOf } from './pages.ts';
 
 const did = 'did:plc:aaaaaaaaaaaaaaaaaaaaaaaa';
 

@@ -1,16 +1,16 @@
 import type { Micros } from '../../contract/timestamp.ts';
 import type { ByteAccount } from '../../input/decoded-bytes.ts';
 import { stoppable } from '../clock/clock.ts';
-import { DeliveryAccount, type RowsTaken, type SourceIntake } from '../ingest/intake.ts';
-import { type ReadingPorts, reservedMemory } from '../ingest/ports.ts';
-import { markOf, newRowsOf } from '../poll/last-row.ts';
+import { DeliveryAccount, type SourceIntake } from '../ingest/intake.ts';
+import type { ReadingPorts } from '../ingest/ports.ts';
+import { authoredOf } from '../label/label-fields.ts';
 import type { LastFrame, SourceFault } from '../state/reading-events.ts';
-import { afterQuiet, isSettled, lastFrame, type Source, type StreamProgress } from '../state/source.ts';
+import { afterQuiet, isSettled, type Source, type StreamProgress } from '../state/source.ts';
 import { type FrameBatch, FrameQueue, itemsOf, type LabelFrame } from '../stream/frame-queue.ts';
-import { recordCaughtUp, unread, untilReadable } from './catch-up.ts';
-import type { Filled } from './fill-before.ts';
-import { Alignment, type HoleCloser } from './hole-closer.ts';
-import { authoredOf, pollRound, recordReset } from './poll-round.ts';
+import { recordCaughtUp, recordReset, unread, untilReadable } from './catch-up.ts';
+import { Alignment, type Filled, type HoleCloser } from './fill-in.ts';
+import { markOf, newRowsOf } from './pages.ts';
+import { pollRound } from './poll-round.ts';
 
 /** Number of consecutive unreadable messages after which a connection does not count as a label stream. */
 const maxMalformed = 20;
@@ -193,7 +193,7 @@ export class FrameReader {
   async #take(batch: FrameBatch): Promise<readonly LabelFrame[]> {
     const memory = this.#decoded;
     if (memory.tryTake(batch.cost)) return this.#frames.take(batch);
-    const few = this.#frames.next(reservedMemory) ?? batch;
+    const few = this.#frames.next(this.#ports.query.memory.reserve) ?? batch;
     const taken = await memory.take(few.cost, this.#signal);
     return taken === 'taken' ? this.#frames.take(few) : [];
   }
@@ -253,7 +253,7 @@ export class FrameReader {
       rows.push(...fresh);
       // Other rows of a frame with a known row may be known too.
       again ||= fresh.length > 0 && fresh.length < frame.labels.length;
-      const known: LastFrame | null = last ?? lastFrame(this.#source.progress);
+      const known: LastFrame | null = last ?? this.#source.lastFrame;
       const before = known?.seq ?? -1;
       if (frame.seq < before) {
         again = true;
@@ -276,7 +276,7 @@ export class FrameReader {
     return end;
   }
 
-  async #commit(rows: readonly unknown[], last: LastFrame | null, again: boolean, through: Micros): Promise<RowsTaken> {
+  async #commit(rows: readonly unknown[], last: LastFrame | null, again: boolean, through: Micros) {
     this.#progress ||= rows.length > 0;
     this.answered = true;
     this.#ports.report.telemetry.page('stream');

@@ -6,10 +6,9 @@ import { micros } from '../../store/time.ts';
 import { createIntake } from '../ingest/intake.ts';
 import { createInputMemory } from '../ingest/ports.ts';
 import { fingerprint } from '../label/label-fields.ts';
-import { markOf } from '../poll/last-row.ts';
-import { pageLimit } from '../poll/query-labels.ts';
 import { type MarkedRow, noPosition } from '../state/reading-events.ts';
 import { Source } from '../state/source.ts';
+import { markOf, pageLimit } from './pages.ts';
 import { pollRound } from './poll-round.ts';
 
 const did = 'did:plc:aaaaaaaaaaaaaaaaaaaaaaaa';

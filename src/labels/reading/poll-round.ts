@@ -1,18 +1,26 @@
 import type { Micros } from '../../contract/timestamp.ts';
 import type { ByteAccount } from '../../input/decoded-bytes.ts';
-import { isObject } from '../../input/json-budget.ts';
 import { inputLimits } from '../../input/limits.ts';
 import { micros } from '../../store/time.ts';
 import { DeliveryAccount, type SourceIntake } from '../ingest/intake.ts';
-import { fillTarget, note, type ReadingPorts } from '../ingest/ports.ts';
-import { fingerprint, parseAuthored } from '../label/label-fields.ts';
-import { isShuffled, type SampledPage, searchCursor } from '../poll/cursor-search.ts';
-import { fingerprintIn, hasEarlierRows, lastRowStatus, markOf, showsRow } from '../poll/last-row.ts';
-import { decimal, type LabelPage, type PageOptions, pageLimit } from '../poll/query-labels.ts';
+import { note, type ReadingPorts } from '../ingest/ports.ts';
+import { authoredOf, fingerprint } from '../label/label-fields.ts';
 import type { PositionMove, SourceFault, UnplacedRow, Unread } from '../state/reading-events.ts';
 import { type Source, shouldCheckTail } from '../state/source.ts';
-import { recordReadingStart, untilReadable } from './catch-up.ts';
-import { type PageRequester, requestPage, rowAt } from './row-at.ts';
+import { fillTarget, recordReset, untilReadable } from './catch-up.ts';
+import { isShuffled, type SampledPage, searchCursor } from './cursor-search.ts';
+import {
+  decimal,
+  fingerprintIn,
+  hasEarlierRows,
+  type LabelPage,
+  lastRowStatus,
+  markOf,
+  pageLimit,
+  requestPage,
+  rowAt,
+  showsRow,
+} from './pages.ts';
 
 /** Result of reading a source's pages to their end. */
 export type RoundOutcome =
@@ -71,7 +79,9 @@ async function readRound(round: Round, before: Unread): Promise<RoundOutcome> {
     sampled = null;
     if (page.kind === 'fault') return page;
     if (round.newest !== null && showsRow(round.newest.mark, page.labels)) round.newest = null;
-    if (rows === 0) await recordReadingStart(source, ports, before);
+    // Record the reading before its first row is accepted: a gap of labels that are already too old would be lost if the
+    // process stopped during the reading.
+    if (rows === 0) await note(source, ports.gaps, { kind: 'reading_began', before });
     let fresh = page.labels.filter((row) => !source.progress.unplaced.has(fingerprint(row)));
     const full = page.labels.length >= limit;
     const shuffled = isShuffled(page.labels.map(authoredOf));
@@ -170,9 +180,11 @@ function accountOf({ source, ports }: Round, { labels }: LabelPage, fresh: reado
   return account;
 }
 
-interface Round extends PageRequester {
-  readonly ports: ReadingPorts;
+interface Round {
+  readonly source: Source;
   readonly intake: SourceIntake;
+  readonly ports: ReadingPorts;
+  readonly signal: AbortSignal;
   /** Memory quota of the pages that are decoded and not yet stored. */
   readonly memory: ByteAccount;
   /** Newest row of the preceding round if its page had no usable cursor, until a page of this round shows the row. */
@@ -204,18 +216,20 @@ async function ask(round: Round, cursor: number): Promise<Asked> {
     let cost = 0;
     let received = 0;
     const charged = { bytes: 0, cpuMs: 0 };
-    const charge: PageOptions['charge'] = ({ bytes, cpuMs }) => {
-      charged.bytes += bytes;
-      charged.cpuMs += cpuMs;
-    };
-    const admit: PageOptions['admit'] = async (decodedBytes, length) => {
-      const outcome = await memory.take(decodedBytes, signal, length);
-      if (outcome === 'taken') cost = decodedBytes;
-      received = length;
-      return outcome;
-    };
     const askedAt = ports.time.clock();
-    const page = await requestPage({ source, ports, signal }, cursor, { limit, large: limit === 1, admit, charge });
+    const page = await requestPage({ source, ports, signal }, cursor, {
+      ...{ limit, large: limit === 1 },
+      admit: async (decodedBytes, length) => {
+        const outcome = await memory.take(decodedBytes, signal, length);
+        if (outcome === 'taken') cost = decodedBytes;
+        received = length;
+        return outcome;
+      },
+      charge: ({ bytes, cpuMs }) => {
+        charged.bytes += bytes;
+        charged.cpuMs += cpuMs;
+      },
+    });
     if (page.kind === 'fault') memory.release(cost);
     if (page.kind === 'fault' && page.why === 'too_large' && limit > 1) continue;
     if (page.kind === 'page') {
@@ -350,18 +364,6 @@ async function checkLastRow(
   return { kind: 'reset' };
 }
 
-/**
- * Records a gap for the labels since the source was last complete, because its database was reset. With `live`, later
- * labels arrive on the open stream.
- */
-export async function recordReset(
-  source: Source,
-  { gaps, time }: Pick<ReadingPorts, 'gaps' | 'time'>,
-  live: boolean,
-): Promise<void> {
-  await note(source, gaps, { kind: 'reset', now: time.clock(), epoch: time.epoch, live });
-}
-
 function digitsOf(row: unknown): number {
   return Number.parseInt(fingerprint(row).slice(0, 8), 16);
 }
@@ -382,11 +384,6 @@ function nextCursor(
     return null;
   }
   return next;
-}
-
-/** Returns the authored time of a row, or null if the row has no valid time. */
-export function authoredOf(row: unknown): Micros | null {
-  return isObject(row) ? parseAuthored(row.cts) : null;
 }
 
 function unverified(): { readonly kind: 'fault' } & SourceFault {

@@ -10,8 +10,10 @@ import { ConnectError } from '../../network/websocket/websocket.ts';
 import { day, micros, minute, second } from '../../store/time.ts';
 import { createIntake } from '../ingest/intake.ts';
 import { createInputMemory } from '../ingest/ports.ts';
-import type { OpenStream } from '../stream/open-stream.ts';
+import type { Outbound } from '../stream/outbound.ts';
 import { streamSession, untilOutage } from './read-source.ts';
+
+type OpenStream = Outbound['openStream'];
 
 const start = micros(20_000 * day);
 

@@ -1,6 +1,8 @@
 import type { Micros } from '../../contract/timestamp.ts';
 import { type Backoff, createBackoff } from '../../network/websocket/backoff.ts';
 import { ConnectError, type GuardedSocket } from '../../network/websocket/websocket.ts';
+import { errorFields } from '../../ops/log.ts';
+import { StoreError } from '../../store/errors.ts';
 import { stoppable } from '../clock/clock.ts';
 import { createIntake, type SourceIntake } from '../ingest/intake.ts';
 import { note, type ReaderPorts, type ReaderTime, type ReadingPorts } from '../ingest/ports.ts';
@@ -8,15 +10,48 @@ import { CapReached } from '../shares/daily-cap.ts';
 import { connectFault, problemOf, type SourceFault, worseOf } from '../state/reading-events.ts';
 import { stateTimes } from '../state/reading-state.ts';
 import type { Source } from '../state/source.ts';
-import type { StreamEvents } from '../stream/open-stream.ts';
 import { recordCaughtUp, unread, untilReadable } from './catch-up.ts';
-import { type Filled, fillBefore } from './fill-before.ts';
+import { type Filled, fillBefore, HoleCloser } from './fill-in.ts';
 import { FrameReader, type SessionOutcome } from './frame-reader.ts';
-import { HoleCloser } from './hole-closer.ts';
 import { pollRound, type RoundOutcome } from './poll-round.ts';
 
 /** Minimum wait between two connections to one source, in milliseconds, even after a connection without a failure. */
 const minWaitMs = 100;
+
+/**
+ * Reads a source until the signal aborts. If the data of the source, a bug in this instrument or a transient failure
+ * of the store causes an error, the source counts as rejecting and is read again later. Only the first error is
+ * logged. Other sources are not affected. Rejects only on a permanent failure of the store.
+ */
+export async function containReading(
+  source: Source,
+  ports: ReaderPorts,
+  signal: AbortSignal,
+  read: typeof readSource = readSource,
+): Promise<void> {
+  const { gaps } = ports;
+  const { timings, random, clock, wait } = ports.time;
+  const { telemetry, log } = ports.report;
+  const backoff = createBackoff({ firstMs: timings.firstRetryMs, capMs: timings.maxRetryMs, random });
+  let hasFailed = false;
+  while (!signal.aborted) {
+    try {
+      return await read(source, ports, signal);
+    } catch (error) {
+      if (signal.aborted) return;
+      if (error instanceof StoreError && !error.retry) throw error;
+      telemetry.sourceFailed('reader');
+      if (!hasFailed)
+        log.warn('an error ended the reading of a labeler; reading will be retried', {
+          labeler: source.did,
+          ...errorFields(error),
+        });
+      hasFailed = true;
+      await note(source, gaps, { kind: 'failed', now: clock(), fault: 'rejecting' });
+      await wait(timings.firstRetryMs + backoff.next(), signal);
+    }
+  }
+}
 
 /**
  * Reads one source until the signal aborts, and pauses while the source has used up its daily allowance. Rejects only
@@ -274,16 +309,20 @@ async function opened(
 ): Promise<GuardedSocket> {
   // Frames may arrive before `openStream` resolves.
   let socket: GuardedSocket | null = null;
-  const events: StreamEvents = {
-    partialMs: 30_000,
-    onPartial: (bytes) => session.holdPartial(bytes),
-    onFrame: (data) => {
-      if (session.push(data)) socket?.pause();
+  socket = await query.openStream(
+    source,
+    source.progress.stream.cursor,
+    {
+      partialMs: 30_000,
+      onPartial: (bytes) => session.holdPartial(bytes),
+      onFrame: (data) => {
+        if (session.push(data)) socket?.pause();
+      },
+      onRead: (cpuMs) => {
+        if (session.charge(cpuMs)) socket?.pause();
+      },
     },
-    onRead: (cpuMs) => {
-      if (session.charge(cpuMs)) socket?.pause();
-    },
-  };
-  socket = await query.openStream(source, source.progress.stream.cursor, events, signal);
+    signal,
+  );
   return socket;
 }

@@ -1,16 +1,13 @@
 import type { Micros } from '../../contract/timestamp.ts';
+import { registrableDomain } from '../../network/guard/host-rates.ts';
 import type { Peer } from '../../network/http/http.ts';
-import { createBackoff } from '../../network/websocket/backoff.ts';
-import { errorFields } from '../../ops/log.ts';
-import { StoreError } from '../../store/errors.ts';
 import { ClockChanged } from '../ingest/acceptance.ts';
-import { note, type ReaderPorts } from '../ingest/ports.ts';
+import type { ReaderPorts } from '../ingest/ports.ts';
 import { enrolledLimits, type KnownLabeler, priorityInput } from '../roster/known-labeler.ts';
-import { Places } from '../roster/places.ts';
-import { type MarkedRow, noPosition, type ReadingEvent, type ReadPosition } from '../state/reading-events.ts';
-import { isPrivileged, priorityOf } from '../state/reading-state.ts';
+import { type MarkedRow, noPosition, type ReadPosition } from '../state/reading-events.ts';
+import { comparePriority, isPrivileged, priorityOf } from '../state/reading-state.ts';
 import { Source } from '../state/source.ts';
-import { readSource } from './read-source.ts';
+import { containReading } from './read-source.ts';
 
 interface Running {
   readonly endpoint: string;
@@ -245,70 +242,8 @@ export class SourceRunner {
   }
 }
 
-/**
- * Reads a source until the signal aborts. If the data of the source, a bug in this instrument or a transient failure
- * of the store causes an error, the source counts as rejecting and is read again later. Only the first error is
- * logged. Other sources are not affected. Rejects only on a permanent failure of the store.
- */
-export async function containReading(
-  source: Source,
-  ports: ReaderPorts,
-  signal: AbortSignal,
-  read: typeof readSource = readSource,
-): Promise<void> {
-  const { gaps } = ports;
-  const { timings, random, clock, wait } = ports.time;
-  const { telemetry, log } = ports.report;
-  const backoff = createBackoff({ firstMs: timings.firstRetryMs, capMs: timings.maxRetryMs, random });
-  let hasFailed = false;
-  while (!signal.aborted) {
-    try {
-      return await read(source, ports, signal);
-    } catch (error) {
-      if (signal.aborted) return;
-      if (error instanceof StoreError && !error.retry) throw error;
-      telemetry.sourceFailed('reader');
-      if (!hasFailed)
-        log.warn('an error ended the reading of a labeler; reading will be retried', {
-          labeler: source.did,
-          ...errorFields(error),
-        });
-      hasFailed = true;
-      await note(source, gaps, { kind: 'failed', now: clock(), fault: 'rejecting' });
-      await wait(timings.firstRetryMs + backoff.next(), signal);
-    }
-  }
-}
-
 /** Presence of a labeler that was read before: the labeler is read, waits for a reading slot, or neither. */
 type Presence = 'read' | 'waiting' | 'gone';
-
-/**
- * Returns the event for an absent labeler: its labels since it was last read to the end are unknown. Returns null while
- * the labeler is read and enrolled, while it is denied, and while its document is not known.
- */
-export function absenceOf(
-  { resolutionStatus, denied, tracker }: KnownLabeler,
-  presence: Presence,
-  now: Micros,
-): Extract<ReadingEvent, { kind: 'displaced' | 'left' }> | null {
-  // A denial records a separate gap. After a crash, a labeler counts as gone only after its document was read again.
-  if (denied || resolutionStatus === 'unresolved') return null;
-  if (presence === 'waiting') return { kind: 'displaced', now };
-  return presence === 'gone' || !tracker.enrolled(now) ? { kind: 'left', now } : null;
-}
-
-/** Records the gaps of all labelers that are absent. */
-export async function recordDepartures(
-  labelers: Iterable<KnownLabeler>,
-  presence: (labeler: KnownLabeler) => Presence,
-  { time, gaps }: Pick<ReaderPorts, 'time' | 'gaps'>,
-): Promise<void> {
-  for (const labeler of labelers) {
-    const absence = absenceOf(labeler, presence(labeler), time.clock());
-    if (absence) await note(labeler.tracker, gaps, absence);
-  }
-}
 
 /**
  * Returns the newest row before a position, or null if no row is known. Labelers use one number for a row in streams and
@@ -318,4 +253,143 @@ function newestRowOf({ seq, seqTail, cursor, cursorTail }: ReadPosition): Marked
   const ofPages = cursor === null || cursorTail === null ? null : { number: cursor, mark: cursorTail };
   if (seq === null || seqTail === null) return ofPages;
   return ofPages === null || seq >= ofPages.number ? { number: seq, mark: seqTail } : ofPages;
+}
+
+/**
+ * Maximum share of the reading slots for new sources of one registrable domain. Honest platforms host hundreds of
+ * labelers.
+ */
+const domainShare = 0.1;
+/** Minimum number of reading slots for new sources of one domain, regardless of `domainShare`. */
+const minDomainPlaces = 16;
+
+/**
+ * Result of requesting a reading slot. `displaced` is the labeler that lost its slot to the requester and now waits.
+ */
+type PlaceOutcome = { readonly kind: 'placed'; readonly displaced: KnownLabeler | null } | { readonly kind: 'waiting' };
+
+interface Holder {
+  readonly labeler: KnownLabeler;
+  readonly domain: string;
+}
+
+/**
+ * Reading slots for the sources that are read concurrently. A privileged source never loses its slot, and takes the
+ * slot of the newest new source if no slot is free. New sources wait for a free slot, within the share of their domain.
+ */
+export class Places {
+  readonly #max: number;
+  readonly #clock: () => Micros;
+  readonly #holders = new Map<string, Holder>();
+  readonly #byDomain = new Map<string, Set<string>>();
+  /** Waiting sources, in the order of their requests. */
+  readonly #waiting = new Map<string, Holder>();
+
+  constructor(max: number, clock: () => Micros) {
+    this.#max = max;
+    this.#clock = clock;
+  }
+
+  /** Requests a reading slot for a source at this endpoint; a source that already has a slot keeps it. */
+  take(labeler: KnownLabeler, endpoint: string): PlaceOutcome {
+    const { did } = labeler;
+    this.#waiting.delete(did);
+    const domain = domainOf(endpoint);
+    if (this.#holders.has(did)) {
+      this.#vacate(did);
+      this.#assign(labeler, domain);
+      return { kind: 'placed', displaced: null };
+    }
+    const displaced = this.#holders.size < this.#max ? null : this.#youngestNew(labeler);
+    const free = this.#holders.size < this.#max || displaced !== null;
+    if (!free || (this.#isNew(labeler) && !this.#hasRoom(domain))) {
+      this.#waiting.set(did, { labeler, domain });
+      return { kind: 'waiting' };
+    }
+    if (displaced !== null) {
+      const domainLeft = this.#vacate(displaced.did);
+      this.#waiting.set(displaced.did, { labeler: displaced, domain: domainLeft ?? domain });
+    }
+    this.#assign(labeler, domain);
+    return { kind: 'placed', displaced };
+  }
+
+  /** Releases the slot of a source, or ends its wait for a slot. */
+  release(did: string): void {
+    this.#waiting.delete(did);
+    this.#vacate(did);
+  }
+
+  /** Returns the source that gets the next free slot, or null if no slot is free, or no waiting source may have it. */
+  next(): KnownLabeler | null {
+    if (this.#holders.size >= this.#max) return null;
+    const now = this.#clock();
+    let best: KnownLabeler | null = null;
+    const full = new Map<string, boolean>();
+    for (const { labeler, domain } of this.#waiting.values()) {
+      const isFull = full.get(domain) ?? !this.#hasRoom(domain);
+      full.set(domain, isFull);
+      if (isFull && this.#isNew(labeler)) continue;
+      if (best === null || comparePriority(priorityInput(labeler), priorityInput(best), now) < 0) best = labeler;
+    }
+    return best;
+  }
+
+  waits(did: string): boolean {
+    return this.#waiting.has(did);
+  }
+
+  /**
+   * Returns the new source that loses its slot to a privileged one. Prefers sources that never responded, then sources
+   * with the latest first response, and among equal sources the one that got its slot last.
+   */
+  #youngestNew(labeler: KnownLabeler): KnownLabeler | null {
+    if (this.#isNew(labeler)) return null;
+    const now = this.#clock();
+    let last: KnownLabeler | null = null;
+    for (const { labeler: holder } of this.#holders.values()) {
+      if (!this.#isNew(holder)) continue;
+      if (last === null || comparePriority(priorityInput(holder), priorityInput(last), now) >= 0) last = holder;
+    }
+    return last;
+  }
+
+  #isNew(labeler: KnownLabeler): boolean {
+    return !isPrivileged(priorityOf(priorityInput(labeler), this.#clock()));
+  }
+
+  /** Returns true if a domain may have a slot for another new source. */
+  #hasRoom(domain: string): boolean {
+    const share = Math.max(minDomainPlaces, Math.floor(this.#max * domainShare));
+    const dids = this.#byDomain.get(domain);
+    if (dids === undefined || dids.size < share) return true;
+    let count = 0;
+    for (const did of dids) {
+      const holder = this.#holders.get(did);
+      if (holder && this.#isNew(holder.labeler)) count += 1;
+    }
+    return count < share;
+  }
+
+  #assign(labeler: KnownLabeler, domain: string): void {
+    this.#holders.set(labeler.did, { labeler, domain });
+    const dids = this.#byDomain.get(domain) ?? new Set();
+    dids.add(labeler.did);
+    this.#byDomain.set(domain, dids);
+  }
+
+  /** Releases a slot. Returns the domain whose share included the slot, or null if the source had no slot. */
+  #vacate(did: string): string | null {
+    const holder = this.#holders.get(did);
+    if (!holder) return null;
+    this.#holders.delete(did);
+    const dids = this.#byDomain.get(holder.domain);
+    dids?.delete(did);
+    if (dids?.size === 0) this.#byDomain.delete(holder.domain);
+    return holder.domain;
+  }
+}
+
+function domainOf(endpoint: string): string {
+  return registrableDomain(new URL(endpoint).host);
 }

@@ -1,9 +1,20 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Micros } from '../../contract/timestamp.ts';
-import { maxPositionLength, type NewObservation, type Position, type PositionChange } from '../../store/port.ts';
-import type { Purge } from '../../store/removals.ts';
-import { day, hour, type Interval, minute, minute as minuteUs } from '../../store/time.ts';
-import type { RepeatFinder } from './repeat-finder.ts';
+import { threadCpuMs } from '../../ops/process.ts';
+import { StoreError } from '../../store/errors.ts';
+import { identityOf, type ReceivedLabel, splitUri } from '../../store/label.ts';
+import {
+  duplicateHorizon,
+  type Frontier,
+  maxPositionLength,
+  type NewObservation,
+  type Observation,
+  type StoreReader,
+} from '../../store/port.ts';
+import type { LabelerKey } from '../../store/roster.ts';
+
+import { day, hour, micros, minute } from '../../store/time.ts';
+import { noChanges, type PageChanges } from '../state/filled-in.ts';
 
 /** Maximum number of sources whose repeats are remembered. The stored repeats of a source have at most 4 KB. */
 const maxSources = 2_000;
@@ -14,13 +25,6 @@ interface Remembered {
   readonly text: string;
   /** Minute of the newest repeats. */
   readonly newest: number;
-}
-
-/** Repeats of one page, with the changes to commit with its rows. */
-export interface PageRepeats {
-  readonly changes: readonly PositionChange[];
-  /** Adds the repeats to the memory. Must be called once the page is durable. */
-  committed(): void;
 }
 
 /**
@@ -55,9 +59,9 @@ export class RepeatMemory {
   /**
    * Counts the repeats among the rows of the next commit. Each source may have one pending page at a time.
    */
-  async find(source: string, observations: readonly NewObservation[]): Promise<PageRepeats> {
+  async find(source: string, observations: readonly NewObservation[]): Promise<PageChanges> {
     const count = await this.#finder.count(source, observations);
-    if (count === 0) return { changes: [], committed: () => undefined };
+    if (count === 0) return noChanges;
     const before = readRepeats(this.#sources.get(source)?.text ?? '');
     const repeats = addRepeats(before, { minute: this.#minute(), count });
     const value = writeRepeats(repeats, maxPositionLength - source.length - repeatsName.length);
@@ -114,7 +118,7 @@ export const burst = {
 const keptMinutes = (31 * day) / minute;
 
 /** Number of rows of one source in one minute that repeat known labels with a different time. */
-interface Repeats {
+export interface Repeats {
   /** Minutes since 1970 by the local clock. */
   readonly minute: number;
   readonly count: number;
@@ -153,11 +157,6 @@ export function burstsOf(repeats: readonly Repeats[]): Repeats[] {
     taken = last + 1;
   }
   return bursts;
-}
-
-/** Returns the number of burst rows in an interval. A minute counts in full if its start is in the interval. */
-export function burstsIn(bursts: readonly Repeats[], { start, end }: Interval): number {
-  return sum(bursts.filter(({ minute: at }) => at * minute >= start && at * minute < end));
 }
 
 /**
@@ -207,43 +206,190 @@ function sum(repeats: readonly Repeats[]): number {
   return repeats.reduce((total, { count }) => total + count, 0);
 }
 
-/** Number of stored strings that are parsed in one turn of the event loop. */
-const textsAtOnce = 20;
+/** Time after an observed key change during which the finder looks for repeats, in microseconds. */
+export const watchedAfterChange = 7 * day;
+/**
+ * Maximum number of rows of an account that one look-up reads, newest first. A repeat of an older row counts as a new
+ * event.
+ */
+const maxRows = 100;
 
-/** Bursts of repeats by labeler, in order of their minutes. */
-export type BurstsByLabeler = ReadonlyMap<string, readonly Repeats[]>;
+/** Dependencies of the finder. */
+interface RepeatFinderOptions extends LookUpOptions {
+  readonly store: Pick<StoreReader, 'keys' | 'frontier' | 'readAccount'>;
+}
 
-/** Finds bursts among the stored repeats. Omits repeats from before a purge of the labeler's rows. */
-export async function burstsByLabeler(
-  positions: readonly Position[],
-  purges: readonly Purge[],
-): Promise<BurstsByLabeler> {
-  const removedAt = new Map(purges.map(({ source, requestedAt }) => [source, requestedAt]));
-  const found = new Map<string, readonly Repeats[]>();
-  let read = 0;
-  for (const { source, endpoint, value } of positions) {
-    if (endpoint !== repeatsName) continue;
-    const since = (removedAt.get(source) ?? 0) / minuteUs;
-    const bursts = burstsOf(readRepeats(value).filter(({ minute }) => minute >= since));
-    if (bursts.length > 0) found.set(source, bursts);
-    read += 1;
-    if (read % textsAtOnce === 0) await nextTurn();
+/**
+ * Finds the rows of a page that repeat a stored label with a different time. Keeps no label in memory, because it looks
+ * up known labels in the store.
+ */
+export class RepeatFinder {
+  readonly #store: RepeatFinderOptions['store'];
+  readonly #clock: () => Micros;
+  readonly #lookUps: LookUps;
+
+  constructor({ store, ...options }: RepeatFinderOptions) {
+    this.#store = store;
+    this.#clock = options.clock;
+    this.#lookUps = new LookUps(options);
   }
-  return found;
+
+  /**
+   * Returns the number of new rows that repeat the newest row of their label (src, uri, cid, val), with the same `neg`
+   * and another `cts` or `exp`. Rows that the store already has are not counted. Returns 0 unless the labeler changed
+   * its key in the last 7 days. Rows are judged in order, so the newest row may be an earlier row of the page. Returns
+   * 0 if the store cannot answer a look-up. Rows beyond the hourly budget of look-ups are not counted either.
+   */
+  async count(did: string, observations: readonly NewObservation[]): Promise<number> {
+    if (observations.length === 0) return 0;
+    const store = this.#store;
+    try {
+      const changedAt = lastKeyChange(await store.keys(did));
+      if (changedAt === null || this.#clock() - changedAt > watchedAfterChange) return 0;
+      const { floor, end } = await store.frontier();
+      if (end <= floor) return 0;
+      const labels = new Map(observations.map(({ label }) => [identityOf(label).toString('latin1'), label]));
+      const judge = new PageJudge();
+      let repeats = 0;
+      for (const label of labels.values()) {
+        const stored = await this.#lookUps.run(did, () => lookUp(store, label.uri, { floor, end, now: this.#clock() }));
+        if (stored === null) break;
+        if (stored.isComplete && judge.isRepeat(label, stored.rows)) repeats += 1;
+      }
+      return repeats;
+    } catch (error) {
+      // If a day is expired or damaged, count the rows as new events and continue to read the source.
+      if (error instanceof StoreError) return 0;
+      throw error;
+    }
+  }
 }
 
-/** A labeler, and the number of its events that count in an interval. */
-export interface LabelerEvents {
-  readonly labeler: string;
-  readonly events: number;
+/**
+ * Returns the time of a labeler's last key change, or null if all its keys were first seen at the same time. The key
+ * changed when the newest key was first seen. If the labeler returned to an earlier key, the key changed when a later
+ * key was last seen.
+ */
+export function lastKeyChange(keys: readonly LabelerKey[]): Micros | null {
+  const [first, ...later] = keys.map(({ firstSeen }) => firstSeen).sort((a, b) => a - b);
+  const newest = later.at(-1);
+  if (first === undefined || newest === undefined || first === newest) return null;
+  const lastSeen = Math.max(...keys.map((one) => one.lastSeen));
+  const present = keys.filter((one) => one.lastSeen === lastSeen);
+  if (present.some(({ firstSeen }) => firstSeen === newest)) return newest;
+  return micros(Math.max(newest, ...keys.filter((one) => one.lastSeen < lastSeen).map((one) => one.lastSeen)));
 }
 
-/** Counts without bursts of repeats, and the number of omitted rows. */
-export interface Counted {
-  /** Labelers in descending order of their counts, then by DID. Labelers whose rows are all repeats are omitted. */
-  readonly counts: readonly LabelerEvents[];
-  /** Number of rows that are omitted because they repeat known labels. */
-  readonly leftOut: number;
-  /** Number of labelers with a burst in the interval. */
-  readonly labelers: number;
+/**
+ * Returns the newest rows of the account in a URI, newest first. `isComplete` is true if the omitted rows cannot contain
+ * a duplicate, which would count as a repeat each time it arrives. A URI without an account has no rows.
+ */
+async function lookUp(
+  store: Pick<StoreReader, 'readAccount'>,
+  uri: string,
+  { floor: start, end, now }: Pick<Frontier, 'floor' | 'end'> & { readonly now: Micros },
+): Promise<{ readonly rows: readonly Observation[]; readonly isComplete: boolean }> {
+  const account = splitUri(uri)?.did;
+  if (account === undefined) return { rows: [], isComplete: false };
+  const query = { account, start, end, order: 'newest', after: null, limit: maxRows } as const;
+  const { rows, next } = await store.readAccount(query);
+  return { rows, isComplete: next === null || next < now - duplicateHorizon };
+}
+
+/**
+ * Judges the labels of a page in order. A label that equals no stored row becomes the newest state of its src, uri, cid
+ * and val.
+ */
+class PageJudge {
+  readonly #newest = new Map<string, boolean>();
+
+  /**
+   * Returns true if a row repeats the newest state of its label. `stored` contains the rows of the account, newest
+   * first.
+   */
+  isRepeat(label: ReceivedLabel, stored: readonly Observation[]): boolean {
+    const { src, uri, cid, val, neg = false } = label;
+    const same = stored.filter(
+      ({ label: one }) => one.uri === uri && one.src === src && one.val === val && one.cid === cid,
+    );
+    // A stored row that arrives again is a duplicate, and was judged when it first arrived.
+    if (same.some(({ label: one }) => isSameRow(one, label))) return false;
+    const name = JSON.stringify([src, uri, cid ?? null, val]);
+    const [newest] = same;
+    const before = this.#newest.get(name) ?? (newest && newest.label.neg === true);
+    this.#newest.set(name, neg);
+    return before === neg;
+  }
+}
+
+function isSameRow(a: ReceivedLabel, b: ReceivedLabel): boolean {
+  return a.cts === b.cts && a.exp === b.exp && (a.neg === true) === (b.neg === true);
+}
+
+/** Maximum number of look-ups of a source per hour. Further rows of the source count as new events. */
+const maxLookUps = 2_000;
+/** Maximum processor time of look-ups in one turn of the event loop, in milliseconds. */
+const sliceMs = 2;
+
+/** Dependencies of look-ups. */
+interface LookUpOptions {
+  readonly clock: () => Micros;
+  /** Charges a source for the processor time of its look-ups, in milliseconds. */
+  readonly charge: (source: string, cpuMs: number) => void;
+  /** Returns the processor time of this thread, in milliseconds. */
+  readonly cpuMs?: () => number;
+}
+
+/**
+ * Limits the look-ups of all sources. Look-ups run one at a time in order of arrival, and yield to the event loop after
+ * each slice of processor time. The processor time is charged to the source, and each source has a budget per hour.
+ */
+export class LookUps {
+  readonly #options: Required<LookUpOptions>;
+  #before: Promise<unknown> = Promise.resolve();
+  #spentMs = 0;
+  #hour = 0;
+  /** Number of look-ups in the current hour, by source. */
+  readonly #used = new Map<string, number>();
+
+  constructor(options: LookUpOptions) {
+    this.#options = { cpuMs: threadCpuMs, ...options };
+  }
+
+  /**
+   * Runs a look-up when it is the source's turn. Resolves with null, without running the look-up, if the source's
+   * hourly budget is used up.
+   */
+  async run<T>(source: string, lookUp: () => Promise<T>): Promise<T | null> {
+    if (!this.#take(source)) return null;
+    const turn = this.#before.then(() => this.#runNow(source, lookUp));
+    this.#before = turn.catch(() => undefined);
+    return turn;
+  }
+
+  async #runNow<T>(source: string, lookUp: () => Promise<T>): Promise<T> {
+    const { cpuMs, charge } = this.#options;
+    if (this.#spentMs >= sliceMs) {
+      await nextTurn();
+      this.#spentMs = 0;
+    }
+    const begun = cpuMs();
+    try {
+      return await lookUp();
+    } finally {
+      const spent = cpuMs() - begun;
+      this.#spentMs += spent;
+      charge(source, spent);
+    }
+  }
+
+  #take(source: string): boolean {
+    const now = Math.floor(this.#options.clock() / hour);
+    if (now !== this.#hour) this.#used.clear();
+    this.#hour = now;
+    const used = this.#used.get(source) ?? 0;
+    if (used >= maxLookUps) return false;
+    this.#used.set(source, used + 1);
+    return true;
+  }
 }

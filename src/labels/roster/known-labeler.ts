@@ -5,6 +5,7 @@ import { departureGap } from '../../store/gaps.ts';
 import type { StoredGap } from '../../store/port.ts';
 import type { RosterRow } from '../../store/roster.ts';
 import { day, type Interval, micros } from '../../store/time.ts';
+import type { ReadingEvent } from '../state/reading-events.ts';
 import {
   isPrivileged,
   type PriorityInput,
@@ -14,7 +15,7 @@ import {
   type TrackedState,
 } from '../state/reading-state.ts';
 import { Tracker } from '../state/step.ts';
-import { domainOf, isWeb } from './resolution-queue.ts';
+import { domainOf } from './resolution-queue.ts';
 
 /** Maximum number of sources that are read at once. */
 export const enrolledLimits = {
@@ -144,9 +145,6 @@ interface EvictionCandidates {
   readonly crowded: ReadonlySet<string>;
 }
 
-/** Eviction candidates of a roster that is not full. */
-export const noEvictionCandidates: EvictionCandidates = { unused: [], surplus: [], crowded: new Set() };
-
 /** Returns the labelers that a full roster may evict. Seeded and established labelers are never evicted. */
 export function evictionCandidates(labelers: Iterable<KnownLabeler>, max: number, now: Micros): EvictionCandidates {
   const failed: string[] = [];
@@ -163,7 +161,7 @@ export function evictionCandidates(labelers: Iterable<KnownLabeler>, max: number
 }
 
 /** Returns true if a labeler is neither seeded nor established, so that it may be evicted. */
-export function isEvictable(labeler: KnownLabeler, now: Micros): boolean {
+function isEvictable(labeler: KnownLabeler, now: Micros): boolean {
   return !isPrivileged(priorityOf(priorityInput(labeler), now));
 }
 
@@ -185,16 +183,16 @@ function surplusOf(labelers: readonly KnownLabeler[], max: number): Pick<Evictio
     const groups = groupsOf(labeler);
     for (const { key } of groups) counts.set(key, (counts.get(key) ?? 0) + 1);
     if (groups.some(({ key, share }) => (counts.get(key) ?? 0) > share * max)) surplus.push(labeler.did);
-    if (isWeb(labeler.did) && (counts.get(`did ${domainOf(labeler.did)}`) ?? 0) >= shares.did * max) {
-      crowded.add(domainOf(labeler.did));
-    }
+    const domain = domainOf(labeler.did);
+    if (domain !== '' && (counts.get(`did ${domain}`) ?? 0) >= shares.did * max) crowded.add(domain);
   }
   return { surplus, crowded };
 }
 
 function groupsOf({ did, endpoint, pds }: KnownLabeler): { readonly key: string; readonly share: number }[] {
+  const domain = domainOf(did);
   return [
-    ...(isWeb(did) ? [{ key: `did ${domainOf(did)}`, share: shares.did }] : []),
+    ...(domain === '' ? [] : [{ key: `did ${domain}`, share: shares.did }]),
     ...(endpoint === null
       ? []
       : [{ key: `endpoint ${registrableDomain(new URL(endpoint).host)}`, share: shares.endpoint }]),
@@ -210,6 +208,21 @@ export function isUnreachable(labeler: KnownLabeler, now: Micros): boolean {
   const { denied, resolutionStatus, tracker } = labeler;
   if (denied || tracker.tracked.lastAnswered === null) return false;
   return (resolutionStatus === 'labeler' || resolutionStatus === 'bad_endpoint') && !isEnrolled(labeler, now);
+}
+
+/**
+ * Returns the event for an absent labeler: its labels since it was last read to the end are unknown. Returns null while
+ * the labeler is read and enrolled, while it is denied, and while its document is not known.
+ */
+export function absenceOf(
+  { resolutionStatus, denied, tracker }: KnownLabeler,
+  presence: 'read' | 'waiting' | 'gone',
+  now: Micros,
+): Extract<ReadingEvent, { kind: 'displaced' | 'left' }> | null {
+  // A denial records a separate gap. After a crash, a labeler counts as gone only after its document was read again.
+  if (denied || resolutionStatus === 'unresolved') return null;
+  if (presence === 'waiting') return { kind: 'displaced', now };
+  return presence === 'gone' || !tracker.enrolled(now) ? { kind: 'left', now } : null;
 }
 
 /** Logs labelers that leave the enrolment because they are unreachable, and unreachable labelers that respond again. */

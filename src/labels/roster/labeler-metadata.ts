@@ -6,12 +6,12 @@ import { type IdentityResolver, resolveHandle } from '../../network/identity/ide
 import { errorFields, type Log } from '../../ops/log.ts';
 import { StoreError } from '../../store/errors.ts';
 import type { Definitions } from '../../store/roster.ts';
+import type { GroupedCommits } from '../shares/commits.ts';
 import type { ShareKey } from '../shares/fair-queue.ts';
-import type { GroupedCommits } from '../shares/grouped-commits.ts';
-import type { SourcePart } from '../shares/telemetry.ts';
+import type { Telemetry } from '../shares/telemetry.ts';
 import { isPrivileged, priorityOf } from '../state/reading-state.ts';
 import { type KnownLabeler, priorityInput } from './known-labeler.ts';
-import { labelerCollection } from './relay-list.ts';
+import { labelerCollection } from './labeler-lists.ts';
 import { definitionsOf } from './service-events.ts';
 
 /** Dependencies of `LabelerMetadata`; times in milliseconds. */
@@ -31,7 +31,7 @@ interface LabelerMetadataOptions {
   /** Called when a new revision of a labeler's definitions was stored. */
   readonly definitionsStored: (did: string) => void;
   /** Called when an error that a labeler's data caused ends the fetch for this labeler. */
-  readonly sourceFailed: (part: SourcePart) => void;
+  readonly sourceFailed: Telemetry['sourceFailed'];
   readonly timeoutMs: number;
   /** Interval between two fetches for a labeler, in milliseconds (7 days). */
   readonly refreshMs?: number;

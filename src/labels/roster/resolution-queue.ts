@@ -99,7 +99,7 @@ function createLane(atOnce: number, perDomain = atOnce): Lane {
 }
 
 /** Returns true if a document comes from a host that the DID itself names. */
-export function isWeb(did: string): boolean {
+function isWeb(did: string): boolean {
   return did.startsWith('did:web:');
 }
 

@@ -1,17 +1,15 @@
 import type { Micros } from '../../contract/timestamp.ts';
 import type { IdentityResolver, Resolution } from '../../network/identity/identity.ts';
 import type { RosterRow } from '../../store/roster.ts';
-import { minute } from '../../store/time.ts';
+import { micros, minute } from '../../store/time.ts';
 import { stoppable } from '../clock/clock.ts';
 import { isPrivileged, priorityOf, untracked } from '../state/reading-state.ts';
 import { Tracker } from '../state/step.ts';
 import {
   evictionCandidates,
   isEnrolled,
-  isEvictable,
   type KnownLabeler,
   labelerFromRow,
-  noEvictionCandidates,
   priorityInput,
   rowOf,
 } from './known-labeler.ts';
@@ -19,7 +17,6 @@ import {
   type DueResolution,
   domainOf,
   EventLookups,
-  isWeb,
   type LookupDelays,
   liveLookupDelays,
   ResolutionQueue,
@@ -77,7 +74,7 @@ export class Roster {
   /** Labelers that were not added because the roster was full; at most `maxKnown` of them are kept. */
   readonly #dropped = new Set<string>();
   /** Candidates for eviction, computed at most once a minute. */
-  #candidates = noEvictionCandidates;
+  #candidates = evictionCandidates([], maxKnown, micros(0));
   #candidatesAt = Number.NEGATIVE_INFINITY;
   /** Evicted labelers whose rows are not removed from the store yet. */
   readonly #evicted = new Set<string>();
@@ -163,30 +160,30 @@ export class Roster {
    */
   #makeRoom(newcomer: string, origin: KnownLabeler['origin']): boolean {
     const now = this.#options.clock();
-    let displaced = this.#nextCandidate(newcomer, now);
+    let displaced = this.#nextCandidate(newcomer);
     if (displaced === null && now - this.#candidatesAt >= minute) {
       this.#candidatesAt = now;
       this.#candidates = evictionCandidates(this.#labelers.values(), maxKnown, now);
-      displaced = this.#nextCandidate(newcomer, now);
+      displaced = this.#nextCandidate(newcomer);
     }
     if (displaced !== null) {
       this.#forget(displaced);
       return true;
     }
     if (origin !== 'seeded') return false;
-    const others = [...this.#labelers.values()].filter((labeler) => isEvictable(labeler, now));
+    const others = [...this.#labelers.values()].filter((labeler) => !this.#isPrivileged(labeler));
     const last = others.findLast(({ tracker }) => tracker.tracked.lastAnswered === null) ?? others.at(-1);
     if (last) this.#forget(last);
     return true;
   }
 
-  #nextCandidate(newcomer: string, now: Micros): KnownLabeler | null {
+  #nextCandidate(newcomer: string): KnownLabeler | null {
     const { unused, surplus, crowded } = this.#candidates;
-    const lists = isWeb(newcomer) && crowded.has(domainOf(newcomer)) ? [unused] : [unused, surplus];
+    const lists = crowded.has(domainOf(newcomer)) ? [unused] : [unused, surplus];
     for (const list of lists) {
       for (let did = list.pop(); did !== undefined; did = list.pop()) {
         const labeler = this.#labelers.get(did);
-        if (labeler && isEvictable(labeler, now)) return labeler;
+        if (labeler && !this.#isPrivileged(labeler)) return labeler;
       }
     }
     return null;
@@ -342,7 +339,7 @@ export class Roster {
       this.#webFailures.delete(did);
       return isOfReplica(resolution) ? retryMs : refreshMs;
     }
-    if (!isWeb(did) || this.#isPrivileged(labeler) || resolution.answer.kind === 'busy') return retryMs;
+    if (domainOf(did) === '' || this.#isPrivileged(labeler) || resolution.answer.kind === 'busy') return retryMs;
     const failures = this.#webFailures.get(did) ?? 0;
     this.#webFailures.set(did, failures + 1);
     // The first failure is often a timeout, which should not delay a new labeler by a minute.

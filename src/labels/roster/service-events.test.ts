@@ -5,7 +5,7 @@ import { createNameResolver } from '../../network/dns/name-resolver.ts';
 import { silentLog } from '../../ops/log.ts';
 import { micros } from '../../store/time.ts';
 import { wait } from '../clock/clock.ts';
-import { definitionsOf, eventOf, followServices, parseServiceFrame, type ServiceEvent } from './service-events.ts';
+import { definitionsOf, eventOf, parseServiceFrame, type ServiceEvent, ServiceEvents } from './service-events.ts';
 
 const did = 'did:plc:aaaaaaaaaaaaaaaaaaaaaaaa';
 const commit = {
@@ -110,7 +110,7 @@ afterEach(async () => {
 /** Follows a Jetstream that sends these frames. Returns the received events, and the targets of the requests. */
 async function follow(
   frames: readonly string[],
-  options: Partial<Parameters<typeof followServices>[0]> = {},
+  options: Partial<ConstructorParameters<typeof ServiceEvents>[0]> = {},
   path = '',
 ) {
   stop = new AbortController();
@@ -123,7 +123,7 @@ async function follow(
     for (const frame of frames) socket.send(frame);
   });
   const events: ServiceEvent[] = [];
-  const services = followServices({
+  const services = new ServiceEvents({
     jetstream: `ws://127.0.0.1:${(host.address() as AddressInfo).port}${path}`,
     resolve: createNameResolver({ hostsFile: null }).resolve,
     policy: { allowLoopback: true },

@@ -7,7 +7,7 @@ import { createBackoff } from '../../network/websocket/backoff.ts';
 import { openSocket } from '../../network/websocket/websocket.ts';
 import { errorFields, type Log } from '../../ops/log.ts';
 import { maxDefinitionsLength } from '../../store/roster.ts';
-import { labelerCollection } from './relay-list.ts';
+import { labelerCollection } from './labeler-lists.ts';
 
 /** Labeler events of a Jetstream. */
 export type ServiceEvent =
@@ -19,7 +19,7 @@ export type ServiceEvent =
   /** An account's document may have changed, or the account moved or was deactivated. */
   | { readonly kind: 'identity' | 'account'; readonly did: string };
 
-/** Dependencies of `followServices`. */
+/** Dependencies of `ServiceEvents`. */
 interface ServiceEventsOptions {
   readonly jetstream: string;
   readonly policy: AddressPolicy;
@@ -51,69 +51,71 @@ const rewind = 3_000_000;
 const maxAhead = 600_000_000;
 
 /** Follower of a Jetstream's labeler records and identity events. */
-export interface ServiceEvents {
+export class ServiceEvents {
+  readonly #options: ServiceEventsOptions;
+  readonly #stamps: LiveStamps;
+  #cursor: number | null;
+  #hasFailed = false;
+
+  /** Creates a follower that is not yet connected. Ignores a given cursor that is too far in the future. */
+  constructor(options: ServiceEventsOptions) {
+    this.#options = options;
+    this.#stamps = new LiveStamps(options.monotonic);
+    this.#cursor = options.cursor !== null && this.#isNear(options.cursor) ? options.cursor : null;
+  }
+
   /** Cursor to resume from after a restart: all earlier events were delivered. Null before the first event. */
-  readonly cursor: number | null;
-  run(signal: AbortSignal): Promise<void>;
-}
+  get cursor(): number | null {
+    return this.#cursor;
+  }
 
-/** Creates a follower that is not yet connected. Ignores a given cursor that is too far in the future. */
-export function followServices(options: ServiceEventsOptions): ServiceEvents {
-  const { onEvent, onUpstreamTime, policy, userAgent, resolve, wait, log } = options;
-  const isNear = (time: number): boolean => time <= options.clock() + maxAhead;
-  let cursor = options.cursor !== null && isNear(options.cursor) ? options.cursor : null;
-  const stamps = new LiveStamps(options.monotonic);
-  let hasFailed = false;
-
-  /** Catches every error: a socket's callback must not throw, and an invalid frame must not affect later frames. */
-  function read(data: Buffer): void {
-    try {
-      readFrame(data);
-    } catch (error) {
-      if (!hasFailed) log.warn('a Jetstream frame could not be read', errorFields(error));
-      hasFailed = true;
+  /** Follows the Jetstream until the signal aborts, and reconnects as often as necessary. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { jetstream, policy, userAgent, resolve, random, wait, log } = this.#options;
+    const backoff = createBackoff({ firstMs: 1_000, capMs: 60_000, random });
+    while (!signal.aborted) {
+      this.#stamps.open(this.#cursor !== null);
+      try {
+        const socket = await openSocket(
+          {
+            ...{ url: subscription(jetstream, this.#cursor), policy, userAgent, resolve },
+            ...{ handshakeMs: 20_000, closeMs: 2_000, pingMs: 30_000, pongMs: 20_000, idleMs: 3_600_000 },
+            maxFrameBytes: inputLimits.serviceEvent.bytes,
+            onFrame: (data) => this.#read(data),
+          },
+          signal,
+        );
+        const opened = performance.now();
+        await socket.closed;
+        if (performance.now() - opened > 60_000) backoff.reset();
+      } catch (error) {
+        if (signal.aborted) return;
+        log.debug('the Jetstream host that announces labelers cannot be read', {
+          why: error instanceof Error ? error.message : 'unknown',
+        });
+      }
+      await wait(500 + backoff.next(), signal);
     }
   }
 
-  function readFrame(data: Buffer): void {
-    const frame = parseServiceFrame(data);
-    if (frame === null) return;
-    if (isNear(frame.time)) cursor = Math.max(cursor ?? 0, frame.time);
-    if (frame.stamp !== null && stamps.isLive(frame.stamp)) onUpstreamTime(frame.stamp / 1000);
-    if (frame.event) onEvent(frame.event);
+  #isNear(time: number): boolean {
+    return time <= this.#options.clock() + maxAhead;
   }
 
-  const limits = {
-    ...{ policy, userAgent, resolve, handshakeMs: 20_000, closeMs: 2_000 },
-    ...{ maxFrameBytes: inputLimits.serviceEvent.bytes, pingMs: 30_000, pongMs: 20_000, idleMs: 3_600_000 },
-  };
-
-  return {
-    get cursor() {
-      return cursor;
-    },
-    async run(signal) {
-      const backoff = createBackoff({ firstMs: 1_000, capMs: 60_000, random: options.random });
-      while (!signal.aborted) {
-        stamps.open(cursor !== null);
-        try {
-          const socket = await openSocket(
-            { ...limits, url: subscription(options.jetstream, cursor), onFrame: read },
-            signal,
-          );
-          const opened = performance.now();
-          await socket.closed;
-          if (performance.now() - opened > 60_000) backoff.reset();
-        } catch (error) {
-          if (signal.aborted) return;
-          log.debug('the Jetstream host that announces labelers cannot be read', {
-            why: error instanceof Error ? error.message : 'unknown',
-          });
-        }
-        await wait(500 + backoff.next(), signal);
-      }
-    },
-  };
+  /** Catches every error: a socket's callback must not throw, and an invalid frame must not affect later frames. */
+  #read(data: Buffer): void {
+    const { onEvent, onUpstreamTime, log } = this.#options;
+    try {
+      const frame = parseServiceFrame(data);
+      if (frame === null) return;
+      if (this.#isNear(frame.time)) this.#cursor = Math.max(this.#cursor ?? 0, frame.time);
+      if (frame.stamp !== null && this.#stamps.isLive(frame.stamp)) onUpstreamTime(frame.stamp / 1000);
+      if (frame.event) onEvent(frame.event);
+    } catch (error) {
+      if (!this.#hasFailed) log.warn('a Jetstream frame could not be read', errorFields(error));
+      this.#hasFailed = true;
+    }
+  }
 }
 
 /** Path of Jetstream's current method. Every other path uses the legacy format. */

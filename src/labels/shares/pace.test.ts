@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { PriorityClass } from '../state/reading-state.ts';
 import type { ShareKey } from './fair-queue.ts';
-import { Pace, type Rate, SourceUsage, sourceRates } from './pace.ts';
+import { Pace, SourceUsage, sourceRates } from './pace.ts';
 
 /** Creates a simulated clock whose waits advance it to the end of the shortest wait. */
 function simulated() {
@@ -32,6 +32,8 @@ const shareOf = (source: string): ShareKey => ({
   source,
 });
 const never = new AbortController().signal;
+
+type Rate = (typeof sourceRates)['new']['rows'];
 
 function only(resource: keyof (typeof sourceRates)['new'], rate: Rate): typeof sourceRates {
   const rates = { ...sourceRates.new, [resource]: rate };

@@ -12,7 +12,7 @@ type Resource = (typeof resources)[number];
 type Cost = Partial<Readonly<Record<Resource, number>>>;
 
 /** Token bucket: an amount per second, and the maximum that an idle source accumulates. */
-export interface Rate {
+interface Rate {
   readonly perSecond: number;
   readonly burst: number;
 }

@@ -40,12 +40,12 @@ type OtherLabelers = 'not_enrolled' | 'waiting' | 'paused' | 'denied';
 /** Kinds of discovery sources, which name labelers. */
 export const discoverySources = ['seeds', 'relay', 'jetstream', 'directory'] as const;
 /** One kind of discovery source. */
-export type DiscoverySource = (typeof discoverySources)[number];
+type DiscoverySource = (typeof discoverySources)[number];
 
 /** Parts of the instrument that read data of one labeler. */
 export const sourceParts = ['reader', 'particulars', 'listing'] as const;
 /** One part of the instrument that reads data of one labeler. */
-export type SourcePart = (typeof sourceParts)[number];
+type SourcePart = (typeof sourceParts)[number];
 
 /** Metrics of the instrument. Every dimension has a closed list of values, and no value names a labeler. */
 export interface Telemetry {

@@ -5,7 +5,7 @@ import { setImmediate } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { Micros } from '../../contract/timestamp.ts';
 import type { EarlierLabelKey, LabelKey } from '../../network/identity/did-document.ts';
-import { parseAuthored, type RawLabel, type SignedLabel, separateSignature } from '../label/label-fields.ts';
+import { parseAuthored, type RawLabel, separateSignature } from '../label/label-fields.ts';
 import { FairQueue, priorityWeights, type ShareKey } from '../shares/fair-queue.ts';
 
 /** Result of checking a label's signature. */
@@ -203,7 +203,6 @@ async function judge(label: RawLabel, keys: LabelerKeys, check: SignatureCheck):
  * Returns the earlier keys whose period includes a label's authored time, but at most `maxEarlierChecks` keys, because
  * each key may cost a check per label. Returns no key for an undated label.
  */
-
 function earlierKeysAt({ earlier }: LabelerKeys, authored: Micros | null): LabelKey[] {
   if (authored === null) return [];
   return earlier
@@ -214,13 +213,13 @@ function earlierKeysAt({ earlier }: LabelerKeys, authored: Micros | null): Label
     .map(({ key }) => key);
 }
 
-/** Input of a signature check. */
-type SignedMessage = Pick<Extract<SignedLabel, { kind: 'signed' }>, 'message' | 'signature'>;
-
 /**
  * Function that checks a signature with a key: ECDSA over SHA-256, 64 bytes, low-S only (AT Protocol, Cryptography).
  */
-type SignatureCheck = (message: SignedMessage, key: LabelKey) => Promise<boolean>;
+type SignatureCheck = (
+  signed: { readonly message: Uint8Array; readonly signature: Uint8Array },
+  key: LabelKey,
+) => Promise<boolean>;
 
 /** Creates the signature check. OpenSSL does all checks until the library for secp256k1 is loaded. */
 export function createSignatureCheck(secp256k1: () => VerifySecp256k1 | null = libsecp256k1): SignatureCheck {

@@ -154,7 +154,7 @@ function keepNewest<T>(named: Map<string, T>, name: string, value: T, max = maxN
 }
 
 /** Gaps of a standby by source. The source is null for a gap of the whole standby. */
-export class OwnGaps {
+class OwnGaps {
   readonly #gaps = new Map<string | null, StoredGap[]>();
 
   /** Records or withdraws a gap; ignores an empty gap. */
@@ -177,7 +177,7 @@ export class OwnGaps {
 }
 
 /** Bounds of the rows that a standby keeps. */
-export interface BufferLimits {
+interface BufferLimits {
   /** Maximum number of rows. */
   readonly rows: number;
   /** Maximum total size of the rows, in bytes. */

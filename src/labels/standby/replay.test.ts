@@ -3,8 +3,7 @@ import type { Batch, StoreWriter } from '../../store/port.ts';
 import type { Purge } from '../../store/removals.ts';
 import type { LabelerKey } from '../../store/roster.ts';
 import { micros, minute, second } from '../../store/time.ts';
-import type { PageRepeats } from '../repeats/repeats.ts';
-import { FilledIn } from '../state/filled-in.ts';
+import { FilledIn, noChanges, type PageChanges } from '../state/filled-in.ts';
 import { defaultBufferLimits, Kept, type KeptRow } from './kept.ts';
 import { replay, withoutPurged } from './replay.ts';
 
@@ -47,12 +46,11 @@ const filledIn = new FilledIn();
 
 test('a replay stores keys before rows, because repeats depend on the keys, and stores rows before the positions that follow the rows', async () => {
   const { changes, writer } = recordingWriter();
-  const repeated: PageRepeats = {
+  const repeated: PageChanges = {
     changes: [{ source: did, endpoint: 'repeats', value: 'one repeat' }],
     committed: () => undefined,
   };
-  const none: PageRepeats = { changes: [], committed: () => undefined };
-  const repeats = { find: async () => (changes.includes('k') ? repeated : none) };
+  const repeats = { find: async () => (changes.includes('k') ? repeated : noChanges) };
   const result = await replay(keptPage(), writer, {
     clock: () => micros(2),
     refused: unchanged,

@@ -5,8 +5,8 @@ import type { Purge } from '../../store/removals.ts';
 import type { DefinitionShares, Definitions } from '../../store/roster.ts';
 import { micros, second } from '../../store/time.ts';
 import type { RefusedMerge } from '../ingest/refused-memory.ts';
-import type { PageRepeats, RepeatMemory } from '../repeats/repeats.ts';
-import type { FilledIn, FilledInChange } from '../state/filled-in.ts';
+import type { RepeatMemory } from '../repeats/repeats.ts';
+import type { FilledIn, PageChanges } from '../state/filled-in.ts';
 import type { Kept, KeptRow } from './kept.ts';
 
 /** Maximum total size of the labels, or of the definitions, in one commit, in bytes. */
@@ -52,7 +52,7 @@ export async function replay(
   // The kept rows are stored together, some time after they arrived.
   const since = micros(drained.reduce<number>((oldest, { acceptedAt }) => Math.min(oldest, acceptedAt), clock()));
   for (const part of parts(rows, ({ label }) => labelBytes(label), maxBatchRows)) {
-    const found: (PageRepeats | FilledInChange)[] = [];
+    const found: PageChanges[] = [];
     for (const [source, own] of Map.groupBy(part, ({ label }) => label.src)) {
       found.push(await repeats.find(source, own), filledIn.covering(source, since, clock()));
     }

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { StoreError } from '../../store/errors.ts';
 import { maxStampAhead } from '../../store/common/batch.ts';
+import { StoreError } from '../../store/errors.ts';
 import type { Batch, StoreWriter } from '../../store/port.ts';
 import type { StoreStandby } from '../../store/standby/standby.ts';
 import { micros } from '../../store/time.ts';

@@ -4,7 +4,7 @@ import type { StoreReader, StoreWriter } from '../../store/port.ts';
 import type { StoreStandby } from '../../store/standby/standby.ts';
 import { micros } from '../../store/time.ts';
 import type { Role } from '../state/role.ts';
-import { type BufferLimits, defaultBufferLimits, Kept } from './kept.ts';
+import { defaultBufferLimits, Kept } from './kept.ts';
 
 /** A store that keeps changes in memory until another store takes them over. */
 interface StandbyStore {
@@ -25,7 +25,7 @@ interface StandbyStore {
 interface StandbyStoreOptions {
   readonly standby: StoreStandby;
   readonly clock: () => Micros;
-  readonly limits?: BufferLimits;
+  readonly limits?: typeof defaultBufferLimits;
   /** Called with the number of rows that were dropped. */
   readonly dropped?: (rows: number) => void;
 }

@@ -37,15 +37,15 @@ export interface MinuteSpan {
 /** Catch-ups by source, in order of their starts. */
 export type FilledInBySource = ReadonlyMap<string, readonly MinuteSpan[]>;
 
-/** Change to the stored catch-ups of a source. It must be committed with the rows that the catch-up covers. */
-export interface FilledInChange {
+/** Changes about the rows of a page, such as their catch-up or repeats, which must be committed with these rows. */
+export interface PageChanges {
   readonly changes: readonly PositionChange[];
-  /** Adds the catch-up to the memory. Must be called once the rows are durable. */
+  /** Applies the changes to the memory. Must be called once the rows are durable. */
   committed(): void;
 }
 
-/** Change for rows that are not part of a catch-up. */
-export const notFilledIn: FilledInChange = { changes: [], committed: () => undefined };
+/** Changes about rows that need none. */
+export const noChanges: PageChanges = { changes: [], committed: () => undefined };
 
 /** Records the catch-ups of all sources. They are stored with the positions, so a restart does not lose them. */
 export class FilledIn {
@@ -68,15 +68,15 @@ export class FilledIn {
    * Returns the change to commit with a page that is accepted at `now`, while the source is complete only up to
    * `since`. The change is empty if the delay is short, or if a stored catch-up covers the page.
    */
-  covering(source: string, since: Micros, now: Micros): FilledInChange {
+  covering(source: string, since: Micros, now: Micros): PageChanges {
     const start = Math.max(since, this.#liveThrough.get(source) ?? 0);
-    if (now - start <= shortDelay) return notFilledIn;
+    if (now - start <= shortDelay) return noChanges;
     // Round up: nothing is accepted between the start and the next minute. The minute after `now` is included, because
     // the commit takes time.
     const span = { start: Math.ceil(start / minute), end: Math.floor(now / minute) + 2 };
     const before = this.#spans.get(source) ?? [];
     const isCovered = before.some((one) => one.start <= span.start && one.end >= span.end);
-    if (isCovered) return notFilledIn;
+    if (isCovered) return noChanges;
     const value = writeSpans(joinedSpans([...before, span]).filter(({ end }) => end > span.end - keptMinutes));
     return {
       changes: [{ source, endpoint: filledInName, value }],

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { WriterSighting } from '../../store/standby/standby.ts';
-import { type RoleAction, type RoleEvent, type RoleState, roleStep, roleTimes, standingBy } from './role.ts';
+import { type RoleAction, type RoleEvent, roleStep, roleTimes, standingBy } from './role.ts';
 
 function writing(beat: string | null, state: 'opening' | 'ready' = 'ready'): WriterSighting {
   return { kind: 'writing', state, beat, isGone: false };
@@ -12,7 +12,7 @@ const gone: WriterSighting = { kind: 'writing', state: 'ready', beat: 'a', isGon
 
 /** Checks a writer at a constant interval. Returns the state, and all actions except `none` with their times. */
 function look(
-  state: RoleState,
+  state: typeof standingBy,
   { from, until, sighting }: { from: number; until: number; sighting: (at: number) => WriterSighting },
 ) {
   const actions: [number, RoleAction][] = [];

@@ -35,7 +35,7 @@ const maxGoneGapMs = 375;
 /**
  * Immutable state of the role, which only `roleStep` changes. All times are of the monotonic clock, in milliseconds.
  */
-export interface RoleState {
+interface RoleState {
   readonly role: Role;
   readonly lookedAt: number | null;
   readonly beat: string | null;

@@ -8,34 +8,27 @@ import {
   type PositionMove,
   type ReadingEvent,
   type ReadPosition,
+  SeenFrames,
   type UnplacedRow,
 } from './reading-events.ts';
 import type { ReadingState } from './reading-state.ts';
-import { SeenFrames } from './seen-frames.ts';
 import type { Tracker } from './step.ts';
-
-/** Properties that identify a source. */
-interface SourceName {
-  readonly did: string;
-  readonly endpoint: string;
-  /** The source and its current privilege, for the slots of its host. */
-  readonly peer: Peer;
-}
 
 /**
  * A source while it is read at one endpoint, with its progress, which only `apply` changes. The tracker outlives the
  * source, because a labeler may move to another endpoint.
  */
-export class Source implements SourceName {
+export class Source {
   readonly did: string;
   readonly endpoint: string;
+  /** The source and its current privilege, for the slots of its host. */
   readonly peer: Peer;
   readonly tracker: Tracker;
   #progress: ReadProgress;
 
   /** `former` is the last row that was read at the former endpoint, if that endpoint was another one. */
   constructor(
-    { did, endpoint, peer }: SourceName,
+    { did, endpoint, peer }: Pick<Source, 'did' | 'endpoint' | 'peer'>,
     tracker: Tracker,
     position: ReadPosition,
     former: MarkedRow | null = null,
@@ -60,6 +53,16 @@ export class Source implements SourceName {
 
   get position(): ReadPosition {
     return this.#progress.position;
+  }
+
+  /** Frame of the position, or else the newest frame of the connection; null if neither is known. */
+  get lastFrame(): LastFrame | null {
+    return lastFrame(this.#progress);
+  }
+
+  /** True if frame numbers and page cursors are known to be the same. */
+  get isAligned(): boolean {
+    return aligned(this.position);
   }
 }
 
@@ -140,6 +143,7 @@ interface ReadProgress {
 
 /** Maximum number of holes that are remembered separately. Further messages extend the last hole. */
 const maxHoles = 64;
+
 /** Number of consecutive checks that do not find the last row, after which checks become rare. */
 const maxMissedChecks = 2;
 
@@ -251,7 +255,7 @@ function afterLive({ position, contiguous, holes, live }: ReadProgress): ReadPos
 }
 
 /** Returns the frame of the position, or else the newest frame of the connection; null if neither is known. */
-export function lastFrame({ position, live }: Pick<ReadProgress, 'position' | 'live'>): LastFrame | null {
+function lastFrame({ position, live }: Pick<ReadProgress, 'position' | 'live'>): LastFrame | null {
   return position.seq === null ? live : { seq: position.seq, tail: position.seqTail };
 }
 
@@ -288,7 +292,7 @@ function newestOf(move: PositionMove): LastFrame | null {
 }
 
 /** Returns true if the source's frame numbers and page cursors are known to be the same. */
-export function aligned({ seq, seqTail, cursor, cursorTail }: ReadPosition): boolean {
+function aligned({ seq, seqTail, cursor, cursorTail }: ReadPosition): boolean {
   return seq !== null && seq === cursor && seqTail !== null && seqTail === cursorTail;
 }
 

@@ -4,7 +4,10 @@ import { describe, expect, test } from 'vitest';
 import { micros, minute } from '../../store/time.ts';
 import type { ReadingEvent, SourceFault } from './reading-events.ts';
 import { type ReadingState, readingOf, untracked } from './reading-state.ts';
-import { gapChangeOf, gapRules, step } from './step.ts';
+import { gapRules, step } from './step.ts';
+
+/** Returns the change to the gaps that an event causes. */
+const gapChangeOf = (...args: Parameters<typeof step>) => step(...args)[1];
 
 const did = 'did:plc:a';
 const t = (minutes: number) => micros(1_780_000_000_000_000 + minutes * minute);

@@ -315,7 +315,7 @@ export const gapRules: readonly GapRule[] = [
  * Returns the change to the gaps that the table defines for an event, or null if no row applies, the start is unknown,
  * or the interval is empty.
  */
-export function gapChangeOf(source: string, state: ReadingState, event: ReadingEvent): GapChange | null {
+function gapChangeOf(source: string, state: ReadingState, event: ReadingEvent): GapChange | null {
   const row = gapRules.find((one) => one.event === event.kind && one.when.of(state, event));
   if (row === undefined) return null;
   const [start, end] = [row.from.of(state, event), row.until.of(state, event)];

@@ -217,23 +217,27 @@ const minElements = 1_024;
 const bytesPerElement = 8;
 
 /** Checks the depth and the number of elements of a frame, header and body, without decoding it. Never throws. */
-export function scanFrame(bytes: Uint8Array): CborShape {
+function scanFrame(bytes: Uint8Array): CborShape {
   const { elements, depth, fields } = inputLimits.labelFrame;
   const proportional = minElements + bytes.length / bytesPerElement;
   return scanCbor(bytes, { elements: Math.min(elements, proportional), depth, fields }, 2);
 }
 
 /**
- * Decodes a frame, which consists of two CBOR objects, header and body, if it is within the limits. Never throws. The
- * values share the frame's memory.
+ * Decodes a frame, which consists of two CBOR objects, header and body, if it is within the limits and `admit` returns
+ * true for the memory that it would occupy, in bytes. Never throws. The values share the frame's memory.
  */
-export function readFrame(bytes: Uint8Array): LabelFrame {
-  const { fault } = scanFrame(bytes);
-  return fault === null ? decodeFrame(bytes) : { kind: fault === 'malformed' ? fault : 'over_budget' };
+export function readFrame(
+  bytes: Uint8Array,
+  admit: (cost: number) => boolean = () => true,
+): LabelFrame | { readonly kind: 'no_memory' } {
+  const { fault, elements } = scanFrame(bytes);
+  if (fault !== null) return { kind: fault === 'malformed' ? fault : 'over_budget' };
+  return admit(decodedCost(bytes.byteLength, elements)) ? decodeFrame(bytes) : { kind: 'no_memory' };
 }
 
 /** Decodes a frame that `scanFrame` found to be within its limits. Never throws. */
-export function decodeFrame(bytes: Uint8Array): LabelFrame {
+function decodeFrame(bytes: Uint8Array): LabelFrame {
   try {
     const [header, rest] = decodeFirst(bytes) as [unknown, Uint8Array];
     const [body, after] = decodeFirst(rest) as [unknown, Uint8Array];

@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import { maxUpstreamDifference } from '../../labels/clock/clock.ts';
-import { labelerCollection } from '../../labels/roster/relay-list.ts';
-import { readSeeds } from '../../labels/roster/seeds.ts';
+import { labelerCollection, readSeeds } from '../../labels/roster/labeler-lists.ts';
 import { createNameResolver, systemHostsFile } from '../../network/dns/name-resolver.ts';
 import type { AddressPolicy, Resolve } from '../../network/guard/address-policy.ts';
 import { createHttpClient, type HttpClient, type JsonAnswer } from '../../network/http/http.ts';

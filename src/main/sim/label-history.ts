@@ -6,7 +6,7 @@ import type { Micros } from '../../contract/timestamp.ts';
 import type { SignatureVerdict } from '../../contract/vocabulary.ts';
 import { type AdmissionReason, admit } from '../../labels/ingest/admission.ts';
 import { split } from '../../labels/ingest/ports.ts';
-import { markOf } from '../../labels/poll/last-row.ts';
+import { markOf } from '../../labels/reading/pages.ts';
 import { type KnownLabeler, rowOf } from '../../labels/roster/known-labeler.ts';
 import { writePosition } from '../../labels/state/reading-events.ts';
 import { Tracker } from '../../labels/state/step.ts';

@@ -6,7 +6,7 @@ import { type LabelStation, startStation } from '../../../harness/labels/label-s
 import { until } from '../../../harness/process/until.ts';
 import { createSim } from '../../../sim/index.ts';
 import type { Labeler } from '../../../sim/labelers/labeler.ts';
-import type { LabelsSettings } from '../../../src/labels/assembly/options.ts';
+import type { LabelsSettings } from '../../../src/labels/assembly/foundation.ts';
 import { readPosition } from '../../../src/labels/state/reading-events.ts';
 import { day, micros } from '../../../src/store/time.ts';
 

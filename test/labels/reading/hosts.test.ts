@@ -5,7 +5,7 @@ import { until } from '../../../harness/process/until.ts';
 import { createSim } from '../../../sim/index.ts';
 import type { Labeler } from '../../../sim/labelers/labeler.ts';
 import type { LabelerProfile } from '../../../sim/labelers/profile.ts';
-import type { LabelsSettings } from '../../../src/labels/assembly/options.ts';
+import type { LabelsSettings } from '../../../src/labels/assembly/foundation.ts';
 import { day, micros } from '../../../src/store/time.ts';
 
 const stage = labelStage();

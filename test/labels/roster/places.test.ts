@@ -3,7 +3,7 @@ import { labelStage } from '../../../harness/labels/label-stage.ts';
 import { type LabelStation, quickTimings, startStation } from '../../../harness/labels/label-station.ts';
 import { until } from '../../../harness/process/until.ts';
 import { createSim } from '../../../sim/index.ts';
-import type { LabelsSettings } from '../../../src/labels/assembly/options.ts';
+import type { LabelsSettings } from '../../../src/labels/assembly/foundation.ts';
 import { day, micros } from '../../../src/store/time.ts';
 
 const stage = labelStage();

@@ -3,17 +3,18 @@ import { maxHours } from '../../../artifact/hours/hours.ts';
 import type { LabelsHour, LabelsHours } from '../../../artifact/hours/labels-hours.ts';
 import type { RecentOverview } from '../../../artifact/recognise.ts';
 import { parseTimestamp } from '../../../contract/timestamp.ts';
+import type { GapReason } from '../../../contract/vocabulary.ts';
 import type { LabelerCount } from '../../../store/counts.ts';
 import { StoreError } from '../../../store/errors.ts';
-import type { Frontier, StoreReader } from '../../../store/port.ts';
+import type { Frontier, StoredGap, StoreReader } from '../../../store/port.ts';
 import { hour, type Interval, micros, minute } from '../../../store/time.ts';
-import { burstsIn } from '../../repeats/repeats.ts';
-import { type FilledInBySource, intervalOf, type MinuteSpan } from '../../state/filled-in.ts';
-import type { Turns } from '../turns.ts';
+import type { Turns } from '../../clock/clock.ts';
+import { type FilledInBySource, intervalOf, joinedSpans, type MinuteSpan } from '../../state/filled-in.ts';
+import { burstsIn, withoutRepeats } from '../window/day-counts.ts';
 import type { WindowReading } from '../window/window-reader.ts';
 
 /** Store methods that are used to count the hours. */
-export type HoursStore = Pick<StoreReader, 'frontier' | 'countsByLabeler' | 'countsOverTime'>;
+type HoursStore = Pick<StoreReader, 'frontier' | 'countsByLabeler' | 'countsOverTime'>;
 
 /**
  * Number of rows by labeler, including repeats, in the closed part of one hour. This part begins at the start of the
@@ -24,7 +25,7 @@ export interface CountedHour extends Interval {
 }
 
 /** Interval of the closed minutes, and the hours that it includes. */
-export interface ClosedHours extends Interval {
+interface ClosedHours extends Interval {
   /** Starts of the hours, oldest first. */
   readonly starts: readonly number[];
 }
@@ -105,7 +106,7 @@ export class HourCounts {
 }
 
 /** Number of rows that were read late, including repeats. */
-export interface LateRows {
+interface LateRows {
   readonly applied: number;
   readonly removed: number;
 }
@@ -117,6 +118,47 @@ type LateRowsOfHour = ReadonlyMap<string, LateRows>;
 export interface LateTimes {
   readonly bySource: FilledInBySource;
   readonly others: readonly MinuteSpan[];
+}
+
+/**
+ * Time after an interruption of the whole instrument, in microseconds, in which the rows that waited in memory and in
+ * connections are accepted.
+ */
+const settleTime = 2 * minute;
+
+/**
+ * Returns the times that are left out of rates, in whole minutes: the catch-ups and gaps of each labeler, and the time
+ * after interruptions of the instrument. Rows that are accepted during a gap of their labeler, as by a labeler that
+ * exceeds its share, belong to no observed time either.
+ */
+export async function lateTimes(
+  filledIn: FilledInBySource,
+  gaps: {
+    readonly instrument: readonly StoredGap[];
+    readonly bySource: ReadonlyMap<string | null, readonly StoredGap[]>;
+  },
+  turns: Turns,
+): Promise<LateTimes> {
+  const others = joinedSpans(gaps.instrument.flatMap((gap) => settlingSpan(gap, gap.reason) ?? []));
+  const bySource = new Map<string, readonly MinuteSpan[]>();
+  for (const source of new Set([...filledIn.keys(), ...gaps.bySource.keys()])) {
+    if (source === null) continue;
+    const own = (gaps.bySource.get(source) ?? []).map(({ start, end }) => {
+      return { start: Math.ceil(start / minute), end: Math.floor(end / minute) };
+    });
+    bySource.set(source, joinedSpans([...others, ...own, ...(filledIn.get(source) ?? [])]));
+    if (turns.isOver) await turns.next();
+  }
+  return { bySource, others };
+}
+
+/**
+ * Returns the time around an interruption of the instrument in which all sources are read late. Other gaps of the
+ * instrument have no labels that arrive later.
+ */
+function settlingSpan({ start, end }: Interval, reason: GapReason): MinuteSpan | null {
+  if (reason === 'not_observed' || reason === 'source_unavailable') return null;
+  return { start: Math.ceil(start / minute), end: Math.ceil((end + settleTime) / minute) };
 }
 
 const none: LateRowsOfHour = new Map();
@@ -235,12 +277,12 @@ export async function countHourRows(inputs: HourRowsInputs, turns: Turns): Promi
       if (nth % labelersAtOnce === 0 && turns.isOver) await turns.next();
       const own = bursts.get(labeler) ?? [];
       const repeatsIn = (parts: readonly Interval[]) => parts.reduce((sum, part) => sum + burstsIn(own, part), 0);
-      const rows = withoutBursts({ applied, removed }, own.length === 0 ? 0 : repeatsIn([{ start, end }]));
+      const rows = withoutRepeats({ applied, removed }, own.length === 0 ? 0 : repeatsIn([{ start, end }]));
       table.set(labeler, at, rows);
       const late = lateRows[at]?.get(labeler);
       if (late === undefined) continue;
       const spans = within(times.bySource.get(labeler) ?? times.others, { start, end });
-      const lateEvents = withoutBursts(late, repeatsIn(spans));
+      const lateEvents = withoutRepeats(late, repeatsIn(spans));
       table.setLate(labeler, at, {
         applied: Math.min(rows.applied, lateEvents.applied),
         removed: Math.min(rows.removed, lateEvents.removed),
@@ -309,15 +351,8 @@ function within(spans: readonly MinuteSpan[], { start, end }: Interval): readonl
   });
 }
 
-/** Subtracts at most `max` repeats from the rows, first from the applications. */
-function withoutBursts({ applied, removed }: LateRows, max: number): Omit<HourRows, 'late'> {
-  const repeats = Math.min(applied + removed, max);
-  const fromApplied = Math.min(applied, repeats);
-  return { applied: applied - fromApplied, removed: removed - (repeats - fromApplied), repeats };
-}
-
 /** Number of enrolled sources in each state at one point in time. */
-export type SourceSample = NonNullable<LabelsHour['sources']>;
+type SourceSample = NonNullable<LabelsHour['sources']>;
 
 /**
  * Numbers of enrolled sources by state at the last publication of each hour. The store does not contain past states, so

@@ -1,4 +1,5 @@
 import { open } from 'node:fs/promises';
+import { join } from 'node:path';
 import { decodeHours, limitGaps, maxHoursBytes } from '../../../artifact/hours/hours.ts';
 import {
   type LabelerHours,
@@ -7,38 +8,99 @@ import {
   maxHourLabelers,
   recogniseLabelsHours,
 } from '../../../artifact/hours/labels-hours.ts';
+import { artifactNames, writeLines } from '../../../artifact/write.ts';
 import { maxGaps } from '../../../contract/limits.ts';
 import { formatTimestamp, type Micros } from '../../../contract/timestamp.ts';
-import type { GapReason } from '../../../contract/vocabulary.ts';
 import { systemCode } from '../../../ops/errors.ts';
 import { clip, silentGaps } from '../../../store/gaps.ts';
-import type { StoredGap } from '../../../store/port.ts';
-import { hour, type Interval, minute } from '../../../store/time.ts';
-import { intervalOf, joinedSpans, type MinuteSpan } from '../../state/filled-in.ts';
-import { byPrecedence, type ListedLabeler, listedGaps, merged, unreadTime } from '../labelers/listed-labeler.ts';
-import { Turns } from '../turns.ts';
+import type { StoredGap, StoreReader } from '../../../store/port.ts';
+import { hour, type Interval } from '../../../store/time.ts';
+import { Turns } from '../../clock/clock.ts';
+import { writeWithHold } from '../../operator/hold.ts';
+import { intervalOf } from '../../state/filled-in.ts';
+import { timestamp } from '../coverage.ts';
+import { byPrecedence, coveredTimes, type ListedLabeler, listedGaps, unreadTime } from '../labelers/listed-labeler.ts';
 import type { WindowReading } from '../window/window-reader.ts';
 import {
-  type ClosedHours,
   type CountedHour,
+  closedHours,
   countHourRows,
-  type FilledInCounts,
+  FilledInCounts,
+  HourCounts,
   type HourRows,
-  type LateRows,
   type LateTimes,
-  type SourceHistory,
+  lateTimes,
+  SourceHistory,
 } from './hour-counts.ts';
 
-/**
- * Time after an interruption of the whole instrument, in microseconds, in which the rows that waited in memory and in
- * connections are accepted.
- */
-const settleTime = 2 * minute;
+/** Options for the publisher of the hours file. */
+interface HoursPublisherOptions {
+  readonly store: Pick<StoreReader, 'frontier' | 'countsByLabeler' | 'countsOverTime'>;
+  /** Directory of the artifacts. */
+  readonly folder: string;
+  readonly origin: 'live' | 'simulated';
+  readonly clock: () => Micros;
+}
+
+/** Data of one publication, as of the end of the window of `reading`. */
+interface HoursPublication {
+  readonly reading: WindowReading;
+  readonly entries: readonly ListedLabeler[];
+  readonly sources: NonNullable<LabelsHour['sources']>;
+}
+
+/** Writer of the hours file. */
+export class HoursPublisher {
+  readonly #options: HoursPublisherOptions;
+  readonly #counts: HourCounts;
+  readonly #filledIn: FilledInCounts;
+  readonly #sources = new SourceHistory();
+  #isLoaded = false;
+
+  constructor(options: HoursPublisherOptions) {
+    this.#options = options;
+    this.#counts = new HourCounts(options.store);
+    this.#filledIn = new FilledInCounts(options.store);
+  }
+
+  /** Replaces the file. Rejects if the store cannot be read or the file cannot be written; the earlier file remains. */
+  async publish({ reading, entries, sources }: HoursPublication): Promise<void> {
+    const { epoch, frontier, window } = reading;
+    await this.#loadOnce(epoch.generationId);
+    this.#sources.add(sources);
+    const hours = closedHours(window.end, frontier, epoch.startedAt);
+    this.#sources.dropBefore(hours.start);
+    const counted = await this.#counts.read(hours);
+    const { origin } = this.#options;
+    const parts = { counted, filledIn: this.#filledIn, sources: this.#sources };
+    const file = await makeHours({ ...parts, reading, hours, entries, origin });
+    await writeWithHold(this.#options.folder, (hold) => writeLines(this.#path, linesOf(file, hold)));
+  }
+
+  get #path(): string {
+    return join(this.#options.folder, artifactNames.labelsHours);
+  }
+
+  /** Reads the states of earlier hours from the file that an earlier process wrote. */
+  async #loadOnce(generationId: string): Promise<void> {
+    if (this.#isLoaded) return;
+    this.#isLoaded = true;
+    const earlier = await readEarlierHours(this.#path);
+    if (earlier) this.#sources.load(earlier, generationId);
+  }
+}
+
+/** Yields the JSON of the file, with one labeler per line. */
+function* linesOf({ head, labelers }: HoursFile, hold: boolean): Generator<string> {
+  yield `${JSON.stringify({ ...head, hold }).slice(0, -1)},"labelers":[`;
+  for (const [at, json] of labelers.entries()) yield at === labelers.length - 1 ? json : `${json},`;
+  yield ']}';
+}
 
 /** Input of the hours file. */
 interface HoursInputs {
   readonly reading: Pick<WindowReading, 'window' | 'epoch' | 'frontier' | 'gaps' | 'bursts' | 'filledIn'>;
-  readonly hours: ClosedHours;
+  readonly hours: Interval;
   readonly counted: readonly CountedHour[];
   /** Counts the rows that were read late. */
   readonly filledIn: Pick<FilledInCounts, 'read'>;
@@ -48,7 +110,7 @@ interface HoursInputs {
 }
 
 /** The hours file in two parts: all fields except the labelers, and the JSON of each labeler, sorted by DID. */
-export interface HoursFile {
+interface HoursFile {
   readonly head: Omit<LabelsHours, 'labelers'>;
   readonly labelers: readonly string[];
 }
@@ -58,7 +120,7 @@ export async function makeHours(inputs: HoursInputs, maxBytes = maxHoursBytes): 
   const { reading, hours, counted, entries } = inputs;
   const turns = new Turns();
   const gaps = await gapsBySource(inputs, turns);
-  const times = await lateTimes(inputs, gaps, turns);
+  const times = await lateTimes(reading.filledIn, gaps, turns);
   const lateRows = await inputs.filledIn.read(counted, times, reading.frontier.floor);
   const rows = await countHourRows({ counted, bursts: reading.bursts, times, lateRows }, turns);
   const made: MadeLabeler[] = [];
@@ -82,13 +144,13 @@ export async function makeHours(inputs: HoursInputs, maxBytes = maxHoursBytes): 
   return {
     head: {
       schema: 'labels.hours.v1',
-      generated_at: instant(reading.window.end),
+      generated_at: timestamp(reading.window.end),
       origin: inputs.origin,
       generation_id: reading.epoch.generationId,
-      started_at: instant(reading.epoch.startedAt),
-      through: instant(hours.end),
+      started_at: timestamp(reading.epoch.startedAt),
+      through: timestamp(hours.end),
       hours: listed,
-      gaps: instrument.gaps.map(({ from, to, reason }) => ({ start: instant(from), end: instantAfter(to), reason })),
+      gaps: instrument.gaps.map(({ from, to, reason }) => ({ start: timestamp(from), end: instantAfter(to), reason })),
       gap_overflow: instrument.overflow,
       omitted: made.length - kept.length,
     },
@@ -121,25 +183,6 @@ async function gapsBySource({ reading, hours, entries }: HoursInputs, turns: Tur
   const instrument = (bySource.get(null) ?? []).filter(({ start, end }) => start < end);
   bySource.delete(null);
   return { instrument, bySource };
-}
-
-/**
- * Returns the times that are left out of rates, in whole minutes: the catch-ups and gaps of each labeler, and the time
- * after interruptions of the instrument. Rows that are accepted during a gap of their labeler, as by a labeler that
- * exceeds its share, belong to no observed time either.
- */
-async function lateTimes({ reading }: HoursInputs, gaps: GapsBySource, turns: Turns): Promise<LateTimes> {
-  const others = joinedSpans(gaps.instrument.flatMap((gap) => settlingSpan(gap, gap.reason) ?? []));
-  const bySource = new Map<string, readonly MinuteSpan[]>();
-  for (const source of new Set([...reading.filledIn.keys(), ...gaps.bySource.keys()])) {
-    if (source === null) continue;
-    const own = (gaps.bySource.get(source) ?? []).map(({ start, end }) => {
-      return { start: Math.ceil(start / minute), end: Math.floor(end / minute) };
-    });
-    bySource.set(source, joinedSpans([...others, ...own, ...(reading.filledIn.get(source) ?? [])]));
-    if (turns.isOver) await turns.next();
-  }
-  return { bySource, others };
 }
 
 /** Rank of a labeler for which the file contains only gaps. */
@@ -186,7 +229,7 @@ function labelerHours(
     removals: countsOf(({ removed }) => removed),
     observed_seconds: observed.map((ms) => ms / 1000),
     filled_in: rows.flatMap(({ late }, at) => filledInAt(at, late, (observed[at] ?? 0) - (rated[at] ?? 0))),
-    gaps: listed.gaps.map(({ start, end, reason }) => ({ start: instant(start), end: instantAfter(end), reason })),
+    gaps: listed.gaps.map(({ start, end, reason }) => ({ start: timestamp(start), end: instantAfter(end), reason })),
     gap_overflow: listed.overflow,
   };
   const hasEvents = rows.some(({ applied, removed }) => applied + removed > 0);
@@ -201,7 +244,11 @@ function labelerHours(
 }
 
 /** Returns the entry of one hour that states what is left out of rates; no entry if that is nothing. */
-function filledInAt(at: number, { applied, removed }: LateRows, ms: number): LabelerHours['filled_in'] & object {
+function filledInAt(
+  at: number,
+  { applied, removed }: HourRows['late'],
+  ms: number,
+): LabelerHours['filled_in'] & object {
   if (applied + removed === 0 && ms === 0) return [];
   return [{ at, applications: applied, removals: removed, observed_seconds: ms / 1000 }];
 }
@@ -236,7 +283,7 @@ function hourOf(
   const sumOf = (of: (one: MadeLabeler) => Int32Array) => made.reduce((sum, one) => sum + (of(one)[at] ?? 0), 0);
   const labelerMs = sumOf((one) => one.observedMs);
   return {
-    start: instant(start),
+    start: timestamp(start),
     complete: end === start + hour,
     observed_seconds: ms / 1000,
     labeler_seconds: labelerMs / 1000,
@@ -280,10 +327,6 @@ function count(events: number, ms: number): number | null {
   return ms === 0 && events === 0 ? null : events;
 }
 
-function instant(at: number): string {
-  return formatTimestamp(Math.floor(at / 1000));
-}
-
 /** Formats the end of a gap, rounded up so that the gap is never shorter than stored. */
 function instantAfter(at: number): string {
   return formatTimestamp(Math.ceil(at / 1000));
@@ -295,27 +338,11 @@ function instantAfter(at: number): string {
  * part with any observed time.
  */
 function observedMs(parts: readonly Interval[], unread: readonly Interval[]): number[] {
-  const gaps = merged(unread);
-  let first = 0;
-  return parts.map(({ start, end }) => {
-    while ((gaps[first]?.end ?? Number.POSITIVE_INFINITY) <= start) first += 1;
-    let observed = Math.max(0, end - start);
-    for (let i = first; i < gaps.length; i += 1) {
-      const gap = gaps[i];
-      if (gap === undefined || gap.start >= end) break;
-      observed -= Math.min(gap.end, end) - Math.max(gap.start, start);
-    }
+  return coveredTimes(parts, unread).map((covered, at) => {
+    const { start = 0, end = 0 } = parts[at] ?? {};
+    const observed = end - start - covered;
     return observed <= 0 ? 0 : Math.max(1, Math.floor(observed / 1000));
   });
-}
-
-/**
- * Returns the time around an interruption of the instrument in which all sources are read late. Other gaps of the
- * instrument have no labels that arrive later.
- */
-function settlingSpan({ start, end }: Interval, reason: GapReason): MinuteSpan | null {
-  if (reason === 'not_observed' || reason === 'source_unavailable') return null;
-  return { start: Math.ceil(start / minute), end: Math.ceil((end + settleTime) / minute) };
 }
 
 /** Maximum size of the file without its labelers, in bytes. */

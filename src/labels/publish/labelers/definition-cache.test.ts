@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { checkLabelerDefinitions, maxDefinitionsBytes } from '../../../artifact/labelers.ts';
 import type { Definitions } from '../../../store/roster.ts';
 import { day, micros } from '../../../store/time.ts';
-import { DefinitionCache, definitionsFrom } from './definition-cache.ts';
+import { DefinitionCache } from './definition-cache.ts';
 import { maxLineFor } from './labelers-artifact.ts';
 
 const did = 'did:plc:ar7c4by46qjdydhdevvrndac';
@@ -23,7 +23,8 @@ function defining(values: readonly string[], description = 'Posts about spiders.
   return { labelValues: values, labelValueDefinitions };
 }
 
-const read = (revisions: readonly Definitions[], maxLine = 64 * 1024) => definitionsFrom(did, revisions, maxLine);
+const read = (revisions: readonly Definitions[], maxLine = 64 * 1024) =>
+  new DefinitionCache({ definitions: async () => [...revisions] }).of(did, maxLine);
 
 describe('declared values', () => {
   test('have the days of the first revision that declares them and of the revision that removes them', async () => {

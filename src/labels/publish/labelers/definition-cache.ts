@@ -1,14 +1,14 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isDefinitionsLine } from '../../../artifact/labelers/labeler-set.ts';
 import { findIdentity, isPublishableValue, isValueSyntax } from '../../../contract/privacy/find-identity.ts';
-import { formatTimestamp } from '../../../contract/timestamp.ts';
 import { isObject } from '../../../input/json-budget.ts';
 import type { StoreReader } from '../../../store/port.ts';
 import type { Definitions } from '../../../store/roster.ts';
 import { dayName, dayOf } from '../../../store/time.ts';
+import { timestamp } from '../coverage.ts';
 
 /** A value that a labeler declares now or declared earlier. */
-export interface DeclaredValue {
+interface DeclaredValue {
   readonly value: string;
   /** UTC day of the first revision that declares the value. */
   readonly first_defined: string;
@@ -91,7 +91,7 @@ export class DefinitionCache {
 }
 
 /** Reads the revisions of a labeler, newest first. Yields to the event loop after each revision and value. */
-export async function definitionsFrom(
+async function definitionsFrom(
   did: string,
   revisions: readonly Definitions[],
   maxLine: number,
@@ -139,7 +139,7 @@ async function lineOf(
     readonly maxLine: number;
   },
 ): Promise<string> {
-  const seen = formatTimestamp(Math.floor(seenAt / 1000));
+  const seen = timestamp(seenAt);
   const compose = (values: readonly ValueDefinition[], omitted: number): string =>
     JSON.stringify({ did, seen_at: seen, values, values_omitted: omitted });
   const listed: ValueDefinition[] = [];

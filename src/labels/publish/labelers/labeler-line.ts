@@ -1,11 +1,12 @@
 import { type LabelerLine, maxLabelerGaps, maxLabelerLineBytes } from '../../../artifact/labelers.ts';
 import { findIdentity } from '../../../contract/privacy/find-identity.ts';
-import { formatTimestamp, type Micros } from '../../../contract/timestamp.ts';
+import type { Micros } from '../../../contract/timestamp.ts';
 import { fewerThanFive } from '../../../contract/vocabulary.ts';
 import { delayBounds, delayQuantile, type LabelerCounters } from '../../../store/counts.ts';
 import { labelerHandle } from '../../../store/roster.ts';
+import { timestamp } from '../coverage.ts';
 import type { DayCount, DayCounts } from '../window/day-counts.ts';
-import type { DeclaredValue, LabelerDefinitions } from './definition-cache.ts';
+import type { LabelerDefinitions } from './definition-cache.ts';
 import { discoverySourcesOf, type ListedLabeler, listedGaps, type UnreadGap } from './listed-labeler.ts';
 
 /** Input of a labeler's line. */
@@ -62,6 +63,8 @@ export function labelerLine(inputs: LineInputs): string {
 function textOf(members: Partial<LabelerLine>): string {
   return JSON.stringify(members).slice(1, -1);
 }
+
+type DeclaredValue = LabelerDefinitions['values'][number];
 
 /** Value with its published count. */
 interface Counted {
@@ -233,7 +236,7 @@ export class LabelerMemory {
   stamp(member: string, at: Micros): string {
     const known = this.#stamps.get(member);
     if (known?.at === at) return known.text;
-    const text = formatTimestamp(Math.floor(at / 1000));
+    const text = timestamp(at);
     this.#stamps.set(member, { at, text });
     return text;
   }
@@ -314,7 +317,7 @@ class LastText {
   #text = '';
 
   of(at: Micros): string {
-    if (this.#at !== at) this.#text = formatTimestamp(Math.floor(at / 1000));
+    if (this.#at !== at) this.#text = timestamp(at);
     this.#at = at;
     return this.#text;
   }

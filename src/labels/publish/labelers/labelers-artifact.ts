@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import {
   type DefinitionsHeader,
   type LabelersHeader,
@@ -5,16 +6,18 @@ import {
   maxDefinitionsLineBytes,
   maxListedLabelers,
 } from '../../../artifact/labelers.ts';
-import { formatTimestamp, type Micros } from '../../../contract/timestamp.ts';
+import { artifactNames, writeLines } from '../../../artifact/write.ts';
+import type { Micros } from '../../../contract/timestamp.ts';
+import { makeFolder } from '../../../ops/errors.ts';
 import type { LabelerCounters } from '../../../store/counts.ts';
 import type { RefusalCount, RefusalReason, StoredGap } from '../../../store/port.ts';
 import { day, dayName, micros, minute } from '../../../store/time.ts';
-import type { Counted } from '../../repeats/repeats.ts';
+import { Turns } from '../../clock/clock.ts';
 import type { KnownLabeler } from '../../roster/known-labeler.ts';
 import { intervalOf } from '../../state/filled-in.ts';
 import { stateTimes } from '../../state/reading-state.ts';
-import { Turns } from '../turns.ts';
-import { type DayCounts, type DayPart, partsOf } from '../window/day-counts.ts';
+import { timestamp } from '../coverage.ts';
+import { type Counted, type DayCounts, type DayPart, partsOf } from '../window/day-counts.ts';
 import type { WindowReading } from '../window/window-reader.ts';
 import { type DefinitionCache, type LabelerDefinitions, noDefinitions } from './definition-cache.ts';
 import { LabelerMemory, labelerLine } from './labeler-line.ts';
@@ -45,13 +48,13 @@ export interface LabelersInputs extends Omit<ListingContext, 'window' | 'refused
 }
 
 /** Content of both files of the artifact. Each has a header and lines, which are created while they are iterated. */
-export interface LabelersArtifact {
+interface LabelersArtifact {
   readonly labelers: AsyncIterable<string>;
   readonly definitions: AsyncIterable<string>;
 }
 
 /** Labelers that the artifact lists, with their states when the window was read. */
-export interface Listing {
+interface Listing {
   readonly reading: WindowReading;
   readonly entries: readonly ListedLabeler[];
   /** Number of labelers that are not listed because the maximum number was reached. */
@@ -100,6 +103,13 @@ export async function makeLabelers(
     labelers: linesOf(header, entries, (entry) => lines.of(entry)),
     definitions: linesOf(textHeader, texts, (text) => text),
   };
+}
+
+/** Writes both files of the artifact, each atomically, and returns the number of written bytes. */
+export async function writeLabelersFiles(folder: string, files: LabelersArtifact): Promise<number> {
+  makeFolder(folder);
+  const bytes = await writeLines(join(folder, artifactNames.labelers), files.labelers);
+  return bytes + (await writeLines(join(folder, artifactNames.labelerDefinitions), files.definitions));
 }
 
 /** Number of gaps that are processed between two checks of the turn. */
@@ -317,10 +327,6 @@ function noCounts(labeler: string): LabelerCounters {
 
 function eventsOf({ counts }: Counted): ReadonlyMap<string, number> {
   return new Map(counts.map(({ labeler, events }) => [labeler, events]));
-}
-
-function timestamp(at: Micros): string {
-  return formatTimestamp(Math.floor(at / 1000));
 }
 
 /**

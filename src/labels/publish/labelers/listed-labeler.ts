@@ -5,7 +5,7 @@ import { coverageTolerance } from '../../../store/gaps.ts';
 import type { StoredGap } from '../../../store/port.ts';
 import { type Interval, micros } from '../../../store/time.ts';
 import { departureOf, isEnrolled, type KnownLabeler } from '../../roster/known-labeler.ts';
-import { type DiscoverySource, discoverySources } from '../../shares/telemetry.ts';
+import { discoverySources } from '../../shares/telemetry.ts';
 import { stateTimes } from '../../state/reading-state.ts';
 
 /** State of a labeler at the time when the store was read. */
@@ -193,14 +193,9 @@ export function merged(intervals: readonly Interval[]): Interval[] {
   return result;
 }
 
-const precision = 10_000;
-
-/**
- * Returns the share of each part that no interval covers, with four decimals. A share between 0 and 1 is never rounded
- * to 0 or 1, because both are exact statements.
- */
-export function readShares(parts: readonly Interval[], unread: readonly Interval[]): number[] {
-  const gaps = merged(unread);
+/** Returns the time of each part that intervals cover. The parts are in order and disjoint. */
+export function coveredTimes(parts: readonly Interval[], intervals: readonly Interval[]): number[] {
+  const gaps = merged(intervals);
   let first = 0;
   return parts.map(({ start, end }) => {
     while ((gaps[first]?.end ?? Number.POSITIVE_INFINITY) <= start) first += 1;
@@ -210,6 +205,19 @@ export function readShares(parts: readonly Interval[], unread: readonly Interval
       if (gap === undefined || gap.start >= end) break;
       covered += Math.min(gap.end, end) - Math.max(gap.start, start);
     }
+    return covered;
+  });
+}
+
+const precision = 10_000;
+
+/**
+ * Returns the share of each part that no interval covers, with four decimals. A share between 0 and 1 is never rounded
+ * to 0 or 1, because both are exact statements.
+ */
+export function readShares(parts: readonly Interval[], unread: readonly Interval[]): number[] {
+  return coveredTimes(parts, unread).map((covered, at) => {
+    const { start = 0, end = 0 } = parts[at] ?? {};
     const length = end - start;
     if (covered === 0) return 1;
     if (covered >= length) return 0;
@@ -257,6 +265,8 @@ function join(into: { end: Micros; reason: GapReason }, { end, reason }: UnreadG
   into.end = micros(Math.max(into.end, end));
   if (into.reason !== reason) into.reason = 'unknown';
 }
+
+type DiscoverySource = (typeof discoverySources)[number];
 
 /** Returns the kinds of discovery sources that named a labeler, according to its provenance. */
 export function discoverySourcesOf({

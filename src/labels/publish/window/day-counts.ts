@@ -1,9 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Micros } from '../../../contract/timestamp.ts';
 import type { LabelerCount } from '../../../store/counts.ts';
-import type { StoreReader } from '../../../store/port.ts';
+import type { Position, StoreReader } from '../../../store/port.ts';
+import type { Purge } from '../../../store/removals.ts';
 import { dayOf, dayStart, hour, type Interval, micros, minute } from '../../../store/time.ts';
-import { type BurstsByLabeler, burstsIn } from '../../repeats/repeats.ts';
+import { burstsOf, type Repeats, readRepeats, repeatsName } from '../../repeats/repeats.ts';
 
 /** Number of a labeler's events in a part of a day, without bursts of repeats. */
 export interface DayCount {
@@ -50,7 +51,7 @@ export function dayCounts(
   const result = new Map<string, DayCount>();
   for (const [labeler, sum] of sums) {
     const own = bursts.get(labeler);
-    result.set(labeler, own ? withoutRepeats(sum, burstsIn(own, interval)) : { ...sum, repeats: 0 });
+    result.set(labeler, { ...sum, ...(own ? withoutRepeats(sum, burstsIn(own, interval)) : { repeats: 0 }) });
   }
   return result;
 }
@@ -69,7 +70,9 @@ function wholeCounts(part: Interval & { readonly floor: Micros }, run: Run, burs
   const changed = [...bursts].flatMap(([labeler, own]) => {
     const count = run.get(labeler);
     const repeats = count === undefined ? 0 : burstsIn(own, interval);
-    return count !== undefined && repeats > 0 ? [[labeler, withoutRepeats(count, repeats)] as const] : [];
+    return count !== undefined && repeats > 0
+      ? [[labeler, { ...count, ...withoutRepeats(count, repeats) }] as const]
+      : [];
   });
   return changed.length === 0 ? counts : new Map([...counts, ...changed]);
 }
@@ -82,14 +85,17 @@ function wholeMinutes({ start, end, floor }: Interval & { readonly floor: Micros
   return { start: start === floor ? micros(floor - (floor % minute)) : start, end };
 }
 
-/** Subtracts repeats. Reduces applications first, because the store does not know which rows repeat a removal. */
-function withoutRepeats(
-  { applied, removed, hours }: Pick<DayCount, 'applied' | 'removed' | 'hours'>,
-  burst: number,
-): DayCount {
-  const repeats = Math.min(applied + removed, burst);
+/**
+ * Subtracts at most `max` repeats from rows. Reduces applications first, because the store does not know which rows
+ * repeat a removal.
+ */
+export function withoutRepeats(
+  { applied, removed }: Pick<DayCount, 'applied' | 'removed'>,
+  max: number,
+): Omit<DayCount, 'hours'> {
+  const repeats = Math.min(applied + removed, max);
   const fromApplied = Math.min(applied, repeats);
-  return { applied: applied - fromApplied, removed: removed - (repeats - fromApplied), repeats, hours };
+  return { applied: applied - fromApplied, removed: removed - (repeats - fromApplied), repeats };
 }
 
 /** Number of a labeler's rows in consecutive hours of one day. */
@@ -177,4 +183,46 @@ export function partsOf({ start, end }: Interval): DayPart[] {
     parts.push({ day, start: at, end: micros(Math.min(end, dayStart(day + 1))) });
   }
   return parts;
+}
+
+/** Returns the number of burst rows in an interval. A minute counts in full if its start is in the interval. */
+export function burstsIn(bursts: readonly Repeats[], { start, end }: Interval): number {
+  return bursts.reduce((sum, { minute: at, count }) => {
+    return at * minute >= start && at * minute < end ? sum + count : sum;
+  }, 0);
+}
+
+/** Number of stored strings that are parsed in one turn of the event loop. */
+const textsAtOnce = 20;
+
+/** Bursts of repeats by labeler, in order of their minutes. */
+export type BurstsByLabeler = ReadonlyMap<string, readonly Repeats[]>;
+
+/** Finds bursts among the stored repeats. Omits repeats from before a purge of the labeler's rows. */
+export async function burstsByLabeler(
+  positions: readonly Position[],
+  purges: readonly Purge[],
+): Promise<BurstsByLabeler> {
+  const removedAt = new Map(purges.map(({ source, requestedAt }) => [source, requestedAt]));
+  const found = new Map<string, readonly Repeats[]>();
+  let read = 0;
+  for (const { source, endpoint, value } of positions) {
+    if (endpoint !== repeatsName) continue;
+    const since = (removedAt.get(source) ?? 0) / minute;
+    const bursts = burstsOf(readRepeats(value).filter((one) => one.minute >= since));
+    if (bursts.length > 0) found.set(source, bursts);
+    read += 1;
+    if (read % textsAtOnce === 0) await nextTurn();
+  }
+  return found;
+}
+
+/** Counts without bursts of repeats, and the number of omitted rows. */
+export interface Counted {
+  /** Labelers in descending order of their counts, then by DID. Labelers whose rows are all repeats are omitted. */
+  readonly counts: readonly { readonly labeler: string; readonly events: number }[];
+  /** Number of rows that are omitted because they repeat known labels. */
+  readonly leftOut: number;
+  /** Number of labelers with a burst in the interval. */
+  readonly labelers: number;
 }

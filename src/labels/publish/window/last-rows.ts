@@ -2,8 +2,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Micros } from '../../../contract/timestamp.ts';
 import type { BucketCount, StoreReader } from '../../../store/port.ts';
 import { hour, micros, minute } from '../../../store/time.ts';
-import { type BurstsByLabeler, burstsIn } from '../../repeats/repeats.ts';
-import { Turns } from '../turns.ts';
+import { Turns } from '../../clock/clock.ts';
+import { type BurstsByLabeler, burstsIn } from './day-counts.ts';
 
 /** Hours that may contain counted rows of a labeler. */
 export interface RowHours {

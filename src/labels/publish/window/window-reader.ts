@@ -5,9 +5,11 @@ import { StoreError } from '../../../store/errors.ts';
 import type { BucketCount, Epoch, Frontier, RefusalCount, StoredGap, StoreReader } from '../../../store/port.ts';
 import type { Purge, SpaceRemoval } from '../../../store/removals.ts';
 import { day, hour, type Interval, micros, minute } from '../../../store/time.ts';
-import { type BurstsByLabeler, burstsByLabeler, type Counted } from '../../repeats/repeats.ts';
 import { type FilledInBySource, FilledInReader } from '../../state/filled-in.ts';
 import {
+  type BurstsByLabeler,
+  burstsByLabeler,
+  type Counted,
   type DayCount,
   type DayCounts,
   type DayPart,
@@ -227,15 +229,10 @@ interface PlanInputs {
   readonly settledThrough: number;
 }
 
-interface PlannedPart {
-  readonly part: DayPart;
-  readonly pieces: Pieces;
-}
-
 /** Parts of days that are counted for one window. Each part is counted once, even if several intervals contain it. */
 class ReadingPlan {
   readonly inputs: PlanInputs;
-  readonly parts: readonly PlannedPart[];
+  readonly parts: readonly { readonly part: DayPart; readonly pieces: Pieces }[];
   /** Open intervals, each listed once. */
   readonly open: readonly Interval[];
   readonly #intervals: Readonly<Record<'inWindow' | 'inWeek' | 'inDay', readonly DayPart[]>>;

@@ -5,7 +5,7 @@ import { StoreError } from '../../store/errors.ts';
 import { createIntake } from '../ingest/intake.ts';
 import { CapReached } from '../shares/daily-cap.ts';
 import { noPosition } from '../state/reading-events.ts';
-import { fillBefore } from './fill-before.ts';
+import { fillBefore } from './fill-in.ts';
 
 const did = 'did:plc:aaaaaaaaaaaaaaaaaaaaaaaa';
 const unjoined = { joined: false, reset: false, fault: null, replayFrom: null };

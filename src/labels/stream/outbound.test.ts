@@ -4,7 +4,7 @@ import { createNameResolver } from '../../network/dns/name-resolver.ts';
 import type { Resolve } from '../../network/guard/address-policy.ts';
 import { createSlots } from '../../network/guard/slots.ts';
 import { ConnectError } from '../../network/websocket/websocket.ts';
-import { createStreamOpener } from './open-stream.ts';
+import { createStreamOpener } from './outbound.ts';
 
 const server = createServer((socket) => socket.on('error', () => undefined));
 const stop = new AbortController();

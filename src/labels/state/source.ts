@@ -8,10 +8,10 @@ import {
   type PositionMove,
   type ReadingEvent,
   type ReadPosition,
-  SeenFrames,
   type UnplacedRow,
 } from './reading-events.ts';
 import type { ReadingState } from './reading-state.ts';
+import { SeenFrames } from './seen-frames.ts';
 import type { Tracker } from './step.ts';
 
 /**

@@ -146,7 +146,8 @@ interface Writing {
   readonly keep: (known: KnownIdentities) => Promise<void>;
 }
 
-function writerOver({ session, lease, acceptance, marks, windowDays, keep }: Writing): StoreWriter {
+function writerOver(writing: Writing): StoreWriter {
+  const { session, lease, acceptance, marks, windowDays } = writing;
   const dayWork = new DayWork();
   const stopping = new AbortController();
   const { signal } = stopping;
@@ -180,11 +181,7 @@ function writerOver({ session, lease, acceptance, marks, windowDays, keep }: Wri
     await dayWork.ended();
     await acceptance.ended();
     await changes;
-    // The identities no longer change. The next writer need not wait for the file: without it, it reads the rows.
-    const kept = acceptance.known === null ? Promise.resolve() : keep(acceptance.known);
-    await lease.release();
-    await session.close();
-    await kept;
+    await leave(writing);
   }
 
   const forget = (identities: readonly Buffer[]): void => acceptance.forget(identities);
@@ -207,6 +204,15 @@ function writerOver({ session, lease, acceptance, marks, windowDays, keep }: Wri
       return closing;
     },
   };
+}
+
+/** Keeps the identities, which no longer change, and gives up the lease. */
+async function leave({ session, lease, acceptance, keep }: Writing): Promise<void> {
+  // The next writer need not wait for the file: without it, it reads the rows.
+  const kept = acceptance.known === null ? Promise.resolve() : keep(acceptance.known);
+  await lease.release();
+  await session.close();
+  await kept;
 }
 
 /**

@@ -2,7 +2,8 @@ import { createSim, type Sim, type SimAddresses } from '../../sim/index.ts';
 
 /**
  * Creates a network of six labelers that emit `rate` labels per second each, or `atFirst` until the rate is set, for
- * instruments that are interrupted. No labeler replaces rows, so every emitted label can be read later and must be stored in the end.
+ * instruments that are interrupted. No labeler replaces rows, so every emitted label can be read later and must be
+ * stored in the end.
  */
 export function sixLabelers(seed: number, rate: number, atFirst = rate): Sim {
   return createSim({

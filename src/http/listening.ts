@@ -29,7 +29,8 @@ interface Listening {
  * the port is in use or not permitted. The event loop accepts one connection per listening socket in each turn, so a
  * server with a single socket accepts too few connections under load. Clients would then wait behind abandoned
  * connections in the kernel's queue, which is not fair between clients. `refuses` is called with the address of each
- * peer that connects to an additional socket. If it returns true, the connection is closed in half the time that the server would need.
+ * peer that connects to an additional socket. If it returns true, the connection is closed in half the time that the
+ * server would need.
  */
 export async function listen(
   server: Server,

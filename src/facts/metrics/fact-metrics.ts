@@ -28,7 +28,10 @@ import {
 } from '../shown-facts.ts';
 import { type Dimensions, type MetricFamily, MetricSamples } from './open-metrics.ts';
 
-/** The facts as metrics, which are outside the contract: OpenMetrics, and the older text format, which many readers know only. */
+/**
+ * The facts as metrics, which are outside the contract: OpenMetrics, and the older text format, which many readers know
+ * only.
+ */
 export const factMetrics = {
   path: '/metrics/facts',
   representations: [

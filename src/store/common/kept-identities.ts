@@ -27,9 +27,10 @@ const maxHeaderBytes = 1_024;
 const chunkBytes = 1024 * 1024;
 
 /**
- * Writes the identities for the next writer. `state` names the state of the store in which they are those of its rows: a
- * store that was rolled back, purged or written to by another process must have another state. Does nothing if the file cannot be written, for example on a full disk,
- * because the rows contain the same identities. The set must not change meanwhile.
+ * Writes the identities for the next writer. `state` names the state of the store in which they are those of its rows:
+ * a store that was rolled back, purged or written to by another process must have another state. Does nothing if the
+ * file cannot be written, for example on a full disk, because the rows contain the same identities. The set must not
+ * change meanwhile.
  */
 export async function keepIdentities(path: string, known: KnownIdentities, state: string): Promise<void> {
   const growing = `${path}.growing`;
@@ -62,8 +63,8 @@ export async function keepIdentities(path: string, known: KnownIdentities, state
 
 /**
  * Returns the identities that the last writer left, and removes their file. Returns null if there is no file, if it is
- * damaged, or if it belongs to another state of the store than `state`. Throws a system error only if the file cannot be removed: a
- * later start must not find a file that rows have made incomplete.
+ * damaged, or if it belongs to another state of the store than `state`. Throws a system error only if the file cannot
+ * be removed: a later start must not find a file that rows have made incomplete.
  */
 export function takeIdentities(path: string, state: string): KnownIdentities | null {
   rmSync(`${path}.growing`, { force: true });

@@ -230,8 +230,8 @@ export interface FrameFacts {
   /**
    * Outcome of classifying the frame. `parse_error`: the frame is not JSON. `no_time_us`: the frame belongs to no
    * window, because it has no usable time or, in the `subscribeEvents` method, no number. `resync`: the frame is a row
-   * that repeats a repository after a `sync`, or a `sync` that the host has made itself, not an action of an account. `notice`: the frame is a notice of the host.
-   * `counted`: every other frame, of any kind.
+   * that repeats a repository after a `sync`, or a `sync` that the host has made itself, not an action of an account.
+   * `notice`: the frame is a notice of the host. `counted`: every other frame, of any kind.
    */
   outcome: 'counted' | 'parse_error' | 'no_time_us' | 'resync' | 'notice';
   notice: Notice;

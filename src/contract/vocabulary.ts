@@ -150,7 +150,8 @@ export type TargetKind = (typeof targetKinds)[number];
 
 /**
  * Results of checking a label's signature. `verified_earlier_key`: the signature matches a key that the labeler had at
- * the label's `cts`, but not the current key. `unverified`: no key was available.
+ * the label's `cts`, but not the current key. `unverified`: no key was available, or the signature is wrong for keys that
+ * may be outdated.
  */
 export const signatureVerdicts = ['verified', 'verified_earlier_key', 'invalid', 'unsigned', 'unverified'] as const;
 /** Result of checking a label's signature. */

@@ -1,11 +1,12 @@
 import { expect, test } from 'vitest';
-import { answered, asked, caughtUp } from '../../../harness/labels/reading-events.ts';
+import { answered, asked, caughtUp, failed } from '../../../harness/labels/reading-events.ts';
 import type { Micros } from '../../contract/timestamp.ts';
-import { hour, micros } from '../../store/time.ts';
+import type { StoredGap } from '../../store/port.ts';
+import { day, hour, micros } from '../../store/time.ts';
 import { noPosition, readPosition, writePosition } from '../state/reading-events.ts';
 import { untracked } from '../state/reading-state.ts';
 import { Tracker } from '../state/step.ts';
-import { isEnrolled, type KnownLabeler, labelerFromRow, priorityInput, rowOf } from './known-labeler.ts';
+import { absenceOf, isEnrolled, type KnownLabeler, labelerFromRow, priorityInput, rowOf } from './known-labeler.ts';
 
 const now = micros(1_780_000_000_000_000);
 const labeler = (over: Partial<KnownLabeler> = {}): KnownLabeler => ({
@@ -101,4 +102,49 @@ test('a labeler that responds is not enrolled while it is denied', () => {
   expect([isEnrolled(answering, now), rowOf(answering, now).enrolled]).toEqual([true, true]);
   answering.denied = true;
   expect([isEnrolled(answering, now), rowOf(answering, now).enrolled]).toEqual([false, false]);
+});
+
+const afterwards = micros(now + 9 * day);
+
+const labelerWith = (tracker: Tracker): KnownLabeler => labeler({ tracker });
+
+/** Returns the gap that the absence of a labeler causes, or null. */
+function absenceGap(labeler: KnownLabeler, presence: Parameters<typeof absenceOf>[1], at: Micros): StoredGap | null {
+  const absence = absenceOf(labeler, presence, at);
+  return absence && (labeler.tracker.apply(absence)?.gap ?? null);
+}
+
+function readTracker(): Tracker {
+  const tracker = new Tracker('did:plc:a', untracked(now));
+  tracker.apply(asked(now));
+  tracker.apply(answered(now, { dated: 1, undated: 0 }));
+  tracker.apply(caughtUp(now, micros(now + hour)));
+  return tracker;
+}
+
+test('a labeler that is read, or was never read, has no absence gap', () => {
+  expect(absenceGap(labelerWith(readTracker()), 'read', afterwards)).toBe(null);
+  expect(absenceGap(labelerWith(new Tracker('did:plc:a', untracked(now))), 'gone', afterwards)).toBe(null);
+});
+
+test('a labeler has no absence gap after a crash until its document is read again', () => {
+  expect(absenceGap({ ...labelerWith(readTracker()), resolutionStatus: 'unresolved' }, 'gone', afterwards)).toBe(null);
+});
+
+test('a denied labeler has no absence gap, because its denial already records a gap', () => {
+  expect(absenceGap({ ...labelerWith(readTracker()), denied: true }, 'gone', afterwards)).toBe(null);
+});
+
+test('a labeler that lost its reading slot has an ingest_paused gap since the time at which it was last read to its end', () => {
+  const gap = { source: 'did:plc:a', start: micros(now + hour), end: afterwards, reason: 'ingest_paused' };
+  expect(absenceGap(labelerWith(readTracker()), 'waiting', afterwards)).toEqual(gap);
+});
+
+test('a labeler that is unreachable for 7 days, or no longer names an endpoint, has a source_unavailable gap', () => {
+  const gap = { source: 'did:plc:a', start: micros(now + hour), end: afterwards, reason: 'source_unavailable' };
+  const unreachable = readTracker();
+  unreachable.apply(failed(micros(now + 2 * hour), 'failed'));
+  expect(absenceGap(labelerWith(unreachable), 'read', micros(now + 7 * day))).toBe(null);
+  expect(absenceGap(labelerWith(unreachable), 'read', afterwards)).toEqual(gap);
+  expect(absenceGap(labelerWith(readTracker()), 'gone', afterwards)).toEqual(gap);
 });

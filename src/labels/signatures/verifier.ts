@@ -16,7 +16,7 @@ type Verdict =
   /** No key matches the signature, or the signature is malformed. */
   | 'invalid'
   | 'unsigned'
-  /** No key of the labeler is available. */
+  /** No key of the labeler is available. The caller also takes `invalid` as this if the keys may be outdated. */
   | 'unverified';
 
 /** Keys that are used to check the labels of one labeler. */

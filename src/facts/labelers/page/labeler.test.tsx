@@ -198,7 +198,7 @@ describe('the signatures and the delay of a labeler', () => {
       '2 signed with an earlier key',
       '0 with an invalid signature',
       '0 not signed',
-      '0 not verified, because no key was available',
+      '0 not verified: no key, or only one that may be outdated, was available',
       'Delay from the time stated in a label to its acceptance: at most 400 ms for half of the 100 labels that arrived ' +
         'live, and at most 900 ms for nine out of ten.',
       'half of the labels',

@@ -181,7 +181,7 @@ const verdictText: Readonly<Record<SignatureVerdict, string>> = {
   verified_earlier_key: 'signed with an earlier key',
   invalid: 'with an invalid signature',
   unsigned: 'not signed',
-  unverified: 'not verified, because no key was available',
+  unverified: 'not verified: no key, or only one that may be outdated, was available',
 };
 
 /** Shows the results of signature checks and the delay of live labels. */

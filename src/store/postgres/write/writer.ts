@@ -113,16 +113,16 @@ async function keptBy(session: Session, lease: Lease, file: string | null): Prom
   const [row] = await session.read((queries) =>
     queries.rows<{ generation: string; last: Micros | null }>('SELECT generation, last_stamp AS last FROM store'),
   );
-  const stateAt = (token: number): string => `${row?.generation ?? ''} ${token}`;
+  const stateName = (token: number): string => `${row?.generation ?? ''} ${token}`;
   let known: KnownIdentities | null = null;
   try {
-    known = takeIdentities(file, stateAt(lease.former));
+    known = takeIdentities(file, stateName(lease.former));
   } catch {
     // The file cannot be removed. No later writer uses it either, because each lease has another token.
   }
   return {
     known: known?.through === (row?.last ?? -1) ? known : null,
-    keep: (identities) => keepIdentities(file, identities, stateAt(lease.token)),
+    keep: (identities) => keepIdentities(file, identities, stateName(lease.token)),
   };
 }
 

@@ -105,7 +105,7 @@ export function openSqliteWriter(options: SqliteWriterOptions): SqliteWriter {
     const reader = openSqliteReader(folder);
     const { assertWriter } = fence;
     // Take the file even if a standby has read the identities, because the rows of this writer make it incomplete.
-    const kept = takeIdentities(paths.identities, nameOf(state));
+    const kept = takeIdentities(paths.identities, stateName(state));
     const acceptance = new Acceptance({
       ...{ paths, state, maxLogBytes, durable, faults, assertWriter },
       known: options.known ?? kept,
@@ -121,7 +121,7 @@ export function openSqliteWriter(options: SqliteWriterOptions): SqliteWriter {
           purgeNextDay({ paths, state, maxLogBytes, durable, faults, forget, spaceDays, onFile, signal }, now),
         maintain: (now, last, signal) =>
           maintainDays({ paths, state, windowDays, faults, onFile, signal, refused }, now, last),
-        keep: async () => keepIdentities(paths.identities, acceptance.known, nameOf(state)),
+        keep: async () => keepIdentities(paths.identities, acceptance.known, stateName(state)),
         release,
       },
     );
@@ -132,7 +132,7 @@ export function openSqliteWriter(options: SqliteWriterOptions): SqliteWriter {
 }
 
 /** Returns the state of the store for `keepIdentities`: a roll-back changes the generation, and a purge the revision. */
-function nameOf(state: StateChanges): string {
+function stateName(state: StateChanges): string {
   return `${state.epoch().generationId} ${state.revision()}`;
 }
 

@@ -169,7 +169,7 @@ it('the account application responds as documented and without internal details 
     '409 unsupported_interval',
     '410 snapshot_expired',
   ]);
-}, 240_000);
+});
 
 it('the account application sends a documented page or redirect without internal details for random query strings', async () => {
   const { folder, cursors, alarms, get } = await surface();
@@ -195,4 +195,4 @@ it('the account application sends a documented page or redirect without internal
   }
   expect(alarms).toEqual([]);
   expect([...statuses.keys()].sort()).toEqual([200, 303, 409]);
-}, 240_000);
+});

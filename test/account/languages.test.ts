@@ -25,7 +25,7 @@ describe.skipIf(!hasBrowser)('account pages in every language', () => {
       startServer(['account', '--port', '0', '--store', `sqlite:${join(folder, name)}`, '--data', folder]);
     [old, young] = await Promise.all([start('old'), start('young')]);
     browser = await startBrowser();
-  }, 120_000);
+  });
   afterAll(async () => {
     await browser?.close();
     await Promise.all([old?.stop(), young?.stop()]);
@@ -46,26 +46,22 @@ describe.skipIf(!hasBrowser)('account pages in every language', () => {
     `young ${plain}`,
   ];
 
-  it.each(languages)(
-    'fit a phone and a desktop without an accessibility violation (%s)',
-    async (language) => {
-      for (const path of pages) {
-        const { url } = path.startsWith('young ') ? young : old;
-        const { page, complaints } = await openPage(
-          browser,
-          `${url}${path.replace('young ', '')}&lang=${language}`,
-          phone,
-        );
-        expect({ path, ...(await inspect(page)) }).toEqual({ path, found: [], tooWide: 0 });
-        await page.setViewportSize({ width: 1280, height: 900 });
-        expect({ path, ...(await inspect(page)) }).toEqual({ path, found: [], tooWide: 0 });
-        expect(await page.locator('html').getAttribute('lang')).toBe(language);
-        expect(complaints.filter((text) => !/status of (?:409|503)/.test(text))).toEqual([]);
-        await page.close();
-      }
-    },
-    240_000,
-  );
+  it.each(languages)('fit a phone and a desktop without an accessibility violation (%s)', async (language) => {
+    for (const path of pages) {
+      const { url } = path.startsWith('young ') ? young : old;
+      const { page, complaints } = await openPage(
+        browser,
+        `${url}${path.replace('young ', '')}&lang=${language}`,
+        phone,
+      );
+      expect({ path, ...(await inspect(page)) }).toEqual({ path, found: [], tooWide: 0 });
+      await page.setViewportSize({ width: 1280, height: 900 });
+      expect({ path, ...(await inspect(page)) }).toEqual({ path, found: [], tooWide: 0 });
+      expect(await page.locator('html').getAttribute('lang')).toBe(language);
+      expect(complaints.filter((text) => !/status of (?:409|503)/.test(text))).toEqual([]);
+      await page.close();
+    }
+  });
 
   it('use the language of the browser, and link to other languages without scripts', async () => {
     const context = await browser.newContext({ locale: 'de-AT', javaScriptEnabled: false });

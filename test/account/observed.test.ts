@@ -22,12 +22,12 @@ describe.skipIf(!hasBrowser)('pages of accounts observed by the instrument', () 
       startServer(['account', '--port', '0', '--store', `sqlite:${store}`, '--data', store]);
     [old, young] = await Promise.all([start(observed.old), start(observed.young)]);
     browser = await startBrowser();
-  }, 300_000);
+  });
   afterAll(async () => {
     await browser?.close();
     await Promise.all([old?.stop(), young?.stop()]);
     await observed?.stop();
-  }, 60_000);
+  });
 
   const open = (path: string, options: BrowserContextOptions = {}, program = old) =>
     openPage(browser, program.url + path, options);

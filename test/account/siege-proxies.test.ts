@@ -61,6 +61,5 @@ describe.each(['nginx', 'caddy'] as const)('the account surface behind the proxy
       program.child.kill('SIGTERM');
       expect(await program.ended()).toBe(0);
     },
-    120_000,
   );
 });

@@ -10,7 +10,7 @@ test('an archiver keeps every complete hour, whole files and a consistent log de
   expect(hours).toBeGreaterThan(150);
   expect(closedDays).toBeGreaterThan(2);
   expect([10, null]).toContain(metFullDisk);
-}, 900_000);
+});
 
 test.each(['nothing', 'torn', 'complete', 'full'] as const)(
   'interrupting an archiver once, at any of its write operations, does not change the files that it produces (effect: %s)',
@@ -19,5 +19,4 @@ test.each(['nothing', 'torn', 'complete', 'full'] as const)(
     expect(found.operations).toBeGreaterThan(20);
     expect(found.failures).toEqual([]);
   },
-  900_000,
 );

@@ -43,7 +43,7 @@ beforeAll(async () => {
     writeFileSync(join(folder, path), bytes);
   }
   connection = await (await DuckDBInstance.create(':memory:')).connect();
-}, 600_000);
+});
 afterAll(() => {
   connection.closeSync();
   rmSync(folder, { recursive: true });

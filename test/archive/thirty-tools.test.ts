@@ -62,7 +62,7 @@ beforeAll(async () => {
   writeTables('older', firstEdition);
   await installPackages();
   database = await startPostgres();
-}, 600_000);
+});
 afterAll(async () => {
   await database?.stop();
   rmSync(folder, { recursive: true });

@@ -42,7 +42,7 @@ beforeAll(async () => {
       return base === null ? new Response('up') : Response.json(await outcomes(client, base));
     } };\n`,
   );
-}, 600_000);
+});
 afterAll(() => rmSync(folder, { recursive: true }));
 
 /** Starts a server whose responses below `/fresh` are those of the real program. */

@@ -11,7 +11,7 @@ test('a standby replaces a writer that hands over, stops, dies or hangs, without
   expect(report.stored).toBe(report.emitted);
   expect(report.refused).toBeGreaterThan(50);
   expect(report.saved).toBeGreaterThan(10);
-}, 900_000);
+});
 
 describe.skipIf(!hasPostgres())('a standby of a store in PostgreSQL', () => {
   test('replaces a writer that hands over, stops, dies or hangs, without a lost or repeated label and without a gap', async () => {
@@ -25,5 +25,5 @@ describe.skipIf(!hasPostgres())('a standby of a store in PostgreSQL', () => {
     } finally {
       await server.stop();
     }
-  }, 600_000);
+  });
 });

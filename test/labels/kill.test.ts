@@ -8,4 +8,4 @@ test('the instrument loses no accepted row, counts no row twice and records all 
   expect(report.refused).toBeGreaterThan(20);
   expect(report.moved).toBeGreaterThan(20);
   expect(report.early).toBeGreaterThan(3);
-}, 900_000);
+});

@@ -56,7 +56,7 @@ let observed: RatedHours;
 
 beforeAll(async () => {
   observed = await ratedHours({ dids, startedAt, days, perHour, outages: outages() });
-}, 600_000);
+});
 
 /** Returns the true sum of the rates of the labelers of which at least half of an hour belongs to a rate. */
 function truthOf(number: number): number {

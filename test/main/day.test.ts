@@ -21,4 +21,4 @@ it('the observatory publishes only true facts through a day of kills, a full dis
     '/v1/weather/metrics 200': expect.any(Number),
     '/v1/weather/conditions 200': expect.any(Number),
   });
-}, 300_000);
+});

@@ -89,7 +89,6 @@ it.skipIf(lacks('nginx'))(
     );
     expect(found).toEqual(nginxCases.map(([name, , expected]) => [name, expected]));
   },
-  60_000,
 );
 
 const inProxy = 'flush_interval -1';
@@ -128,7 +127,6 @@ it.skipIf(lacks('caddy'))(
     );
     expect(found).toEqual(caddyCases.map(([name, , expected]) => [name, expected]));
   },
-  60_000,
 );
 
 describe.skipIf(lacks('nginx'))('while the facts service runs, the doctor', () => {

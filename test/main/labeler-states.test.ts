@@ -89,4 +89,4 @@ it('a new labeler is shown as read within two minutes, and a labeler that goes d
     remedy: expect.any(String),
   });
   expect((await documentOf(late.did))?.facts.state).toBe('established');
-}, 400_000);
+});

@@ -48,6 +48,5 @@ describe.skipIf(lacks('cc'))(`a failing system call (seed ${seed})`, () => {
       expect(outcomes.filter(({ broken }) => broken !== null)).toEqual([]);
       expect(outcomes.some(({ reported }) => reported !== null)).toBe(true);
     },
-    300_000,
   );
 });

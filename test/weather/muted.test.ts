@@ -39,17 +39,14 @@ test('a collection that a host stops sending is observed up to the microsecond o
   const one = await startStation({ speed: 60, backfillHours: 1.2 });
   open.push(one);
   const { sim } = one;
-  await until(
-    'an hour is filled in',
-    () => one.lines.some((line) => line.includes('the backfill of missed events has ended')),
-    60_000,
+  await until('an hour is filled in', () =>
+    one.lines.some((line) => line.includes('the backfill of missed events has ended')),
   );
   const { fromSeq, toSeq } = sim.faults.mute({ collections: ['app.bsky.feed.like'], seconds: 720 });
   const [fromUs, toUs] = [sim.truth.timeOf(fromSeq ?? 0), sim.truth.timeOf(toSeq ?? 0)];
   await until(
     'the artifact names the collection',
     () => one.artifact().caveats?.join().includes('no like.create events since') === true,
-    60_000,
   );
   const during = one.artifact();
   expect(Date.parse(during.window.end) * 1000).toBeLessThan(toUs);
@@ -70,4 +67,4 @@ test('a collection that a host stops sending is observed up to the microsecond o
     if (!name.startsWith('like.'))
       expect([name, collection?.observed_seconds]).toEqual([name, window.observed_seconds]);
   }
-}, 180_000);
+});

@@ -11,5 +11,4 @@ test.each(wires)(
     expect(artifacts).toBeGreaterThan(90);
     expect(failoverMinutes).toBeGreaterThanOrEqual(15);
   },
-  300_000,
 );

@@ -1,9 +1,11 @@
-import { cpSync, existsSync, renameSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { noon } from '../../harness/conformance/labels.ts';
+import { labelers, noon } from '../../harness/conformance/labels.ts';
 import { batch, today, useSqliteFolder } from '../../harness/store/sqlite-folder.ts';
-import { day, micros } from '../../src/store/time.ts';
+import { IdentitySet } from '../../src/store/common/identity-set.ts';
+import { duplicateHorizon } from '../../src/store/port.ts';
+import { day, hour, micros } from '../../src/store/time.ts';
 
 const place = useSqliteFolder();
 const { open } = place;
@@ -34,6 +36,46 @@ describe('the identities that a closed writer of a directory keeps', () => {
     await place.close();
     renameSync(`${kept()}.copy`, kept());
     expect(await open().append({ ...batch([0, 4, 8]), at: micros(noon + day) })).toMatchObject({ accepted: 1 });
+  });
+
+  it('are removed without being used by a writer that was a standby, which has read the rows', async () => {
+    await open().append(batch([0]));
+    await place.close();
+    // The standby's identities lack the label, so that it is accepted again only if the file is not used.
+    const known = { identities: new IdentitySet(duplicateHorizon), through: noon };
+    expect(await open({ known }).append(batch([0]))).toMatchObject({ accepted: 1 });
+    expect(existsSync(kept())).toBe(false);
+  });
+
+  it('are not used in another store, such as one of a new epoch in the same directory', async () => {
+    await open({ generationId: () => 'first' }).append(batch([0]));
+    await place.close();
+    const other = `${place.path}-kept`;
+    renameSync(kept(), other);
+    rmSync(place.path, { recursive: true });
+    mkdirSync(place.path);
+    await open({ generationId: () => 'second' }).append({ ...batch([4]), at: micros(noon + hour) });
+    await place.close();
+    renameSync(other, kept());
+    expect(await open().append({ ...batch([0, 4]), at: micros(noon + hour) })).toMatchObject({
+      accepted: 1,
+      duplicates: [1],
+    });
+  });
+
+  it('are not used if rows were purged since, so that their labels are accepted again', async () => {
+    await open().append(batch([0]));
+    await place.close();
+    const before = `${place.path}-kept`;
+    renameSync(kept(), before);
+    const writer = open();
+    const at = micros(noon + hour);
+    for (const source of labelers) await writer.requestPurge({ source, at });
+    while (await writer.purge(at));
+    await writer.append({ ...batch([4]), at });
+    await place.close();
+    renameSync(before, kept());
+    expect(await open().append({ ...batch([0, 4]), at })).toMatchObject({ accepted: 1, duplicates: [1] });
   });
 
   it('are not used if rows are missing, so that a label of a lost row is accepted again', async () => {

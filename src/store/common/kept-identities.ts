@@ -33,7 +33,7 @@ const chunkBytes = 1024 * 1024;
  * change meanwhile.
  */
 export async function keepIdentities(path: string, known: KnownIdentities, state: string): Promise<void> {
-  const growing = `${path}.growing`;
+  const growing = growingPath(path);
   try {
     const header = Buffer.from(JSON.stringify({ version, state, through: known.through }));
     const length = Buffer.alloc(4);
@@ -67,7 +67,7 @@ export async function keepIdentities(path: string, known: KnownIdentities, state
  * be removed: a later start must not find a file that rows have made incomplete.
  */
 export function takeIdentities(path: string, state: string): KnownIdentities | null {
-  rmSync(`${path}.growing`, { force: true });
+  rmSync(growingPath(path), { force: true });
   const fd = openedOrNull(path);
   if (fd === null) return null;
   try {
@@ -79,6 +79,16 @@ export function takeIdentities(path: string, state: string): KnownIdentities | n
   } finally {
     closeSync(fd);
   }
+}
+
+/** Removes the identities that the last writer left, for a writer that knows the identities already. Throws a system error. */
+export function discardIdentities(path: string): void {
+  for (const file of [growingPath(path), path]) rmSync(file, { force: true });
+}
+
+/** Path of the file while it is written. */
+function growingPath(path: string): string {
+  return `${path}.growing`;
 }
 
 function openedOrNull(path: string): number | null {

@@ -84,8 +84,8 @@ export async function openPostgresWriter(options: PostgresWriterOptions): Promis
     await session.read(assertNotRetired);
     // Migrate only after taking the lease: the schema must not change while another process writes to the store.
     await migrate(session, at, options);
-    const kept = await keptBy(session, lease, options.identitiesFile ?? null);
-    const acceptance = new Acceptance(session, lease, standby?.known ?? kept.known);
+    const kept = await keptBy(session, lease, options.identitiesFile ?? null, standby?.known ?? null);
+    const acceptance = new Acceptance(session, lease, kept.known);
     await acceptance.load();
     await lease.opened(asked);
     const marks = options.clock ? startMarks(acceptance, options.clock) : null;
@@ -98,30 +98,35 @@ export async function openPostgresWriter(options: PostgresWriterOptions): Promis
   }
 }
 
-/** The identities that the last writer kept in a file, and the function that keeps them for the next one. */
+/** Identities of the store's rows, which need not be read, and the function that keeps them for the next writer. */
 interface Kept {
   readonly known: KnownIdentities | null;
   readonly keep: (known: KnownIdentities) => Promise<void>;
 }
 
 /**
- * Takes the identities that the last writer kept. They are those of the store's rows only if the holder of the lease before
+ * Returns the identities that a standby has read, or else those that the last writer kept. The latter are those of the store's rows only if the holder of the lease before
  * this one wrote the file, and if its last row is still the last one: after a failover, rows may be missing.
  */
-async function keptBy(session: Session, lease: Lease, file: string | null): Promise<Kept> {
-  if (file === null) return { known: null, keep: () => Promise.resolve() };
+async function keptBy(
+  session: Session,
+  lease: Lease,
+  file: string | null,
+  read: KnownIdentities | null,
+): Promise<Kept> {
+  if (file === null) return { known: read, keep: () => Promise.resolve() };
   const [row] = await session.read((queries) =>
     queries.rows<{ generation: string; last: Micros | null }>('SELECT generation, last_stamp AS last FROM store'),
   );
   const stateName = (token: number): string => `${row?.generation ?? ''} ${token}`;
   let known: KnownIdentities | null = null;
   try {
-    known = takeIdentities(file, stateName(lease.former));
+    if (read === null) known = takeIdentities(file, stateName(lease.former));
   } catch {
     // The file cannot be removed. No later writer uses it either, because each lease has another token.
   }
   return {
-    known: known?.through === (row?.last ?? -1) ? known : null,
+    known: read ?? (known?.through === (row?.last ?? -1) ? known : null),
     keep: (identities) => keepIdentities(file, identities, stateName(lease.token)),
   };
 }

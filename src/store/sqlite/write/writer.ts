@@ -3,7 +3,7 @@ import type { Micros } from '../../../contract/timestamp.ts';
 import { makeFolder, OperatorError } from '../../../ops/errors.ts';
 import { assertBounds, DayWork, firstStamp, refusalsOf, sortOut } from '../../common/batch.ts';
 import { IdentitySet, type KnownIdentities } from '../../common/identity-set.ts';
-import { keepIdentities, takeIdentities } from '../../common/kept-identities.ts';
+import { discardIdentities, keepIdentities, takeIdentities } from '../../common/kept-identities.ts';
 import { assertNotMoved, movedNote, StoreError } from '../../errors.ts';
 import type { RefusedRows } from '../../label.ts';
 import { type AppendResult, type Batch, duplicateHorizon, type StoreWriter } from '../../port.ts';
@@ -104,11 +104,11 @@ export function openSqliteWriter(options: SqliteWriterOptions): SqliteWriter {
     recoverDays(paths, state, onFile);
     const reader = openSqliteReader(folder);
     const { assertWriter } = fence;
-    // Take the file even if a standby has read the identities, because the rows of this writer make it incomplete.
-    const kept = takeIdentities(paths.identities, stateName(state));
+    // A standby has read the identities already. Remove their file nevertheless, as each serves one start.
+    if (options.known) discardIdentities(paths.identities);
     const acceptance = new Acceptance({
       ...{ paths, state, maxLogBytes, durable, faults, assertWriter },
-      known: options.known ?? kept,
+      known: options.known ?? takeIdentities(paths.identities, stateName(state)),
     });
     presence.become('ready');
     const forget = (identities: readonly Buffer[]): void => acceptance.forget(identities);

@@ -17,7 +17,7 @@ const execArgv = Number(process.versions.node.split('.')[0]) >= 24 ? ['--no-memo
  * longer than a slow machine needs. A poll ends first, so that its failure states the value that it saw.
  */
 const hangs = { testTimeout: 300_000, hookTimeout: 300_000, expect: { poll: { timeout: 120_000 } } };
-/** The same for proofs: the longest takes three minutes on an idle machine, and more than five on a busy one. */
+/** The same for proofs: one that takes 90 seconds on an idle machine has taken more than five minutes on a busy one. */
 const proofHangs = { ...hangs, testTimeout: 900_000, hookTimeout: 900_000 };
 
 /** Modules that run before each test file. */

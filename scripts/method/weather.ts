@@ -12,7 +12,7 @@ import { bearable, interactions, thresholds } from '../../src/weather/publish/co
 import {
   compactionHours,
   conditionTexts,
-  maxAgeSeconds,
+  summaryMaxAgeSeconds,
   weatherExclusions,
 } from '../../src/weather/publish/summary.ts';
 import { silenceRule } from '../../src/weather/silence/silence.ts';
@@ -74,7 +74,7 @@ const confidenceRules: Readonly<Record<Confidence, string>> = {
 const freshnessRules: Readonly<Record<WeatherFreshnessState, string>> = {
   current: 'the newest observed window was observed without a break',
   partial: 'the newest observed window was observed in part, or may lack events',
-  stale: `the newest observation ended more than ${maxAgeSeconds} seconds before \`generated_at\``,
+  stale: `the newest observation ended more than ${summaryMaxAgeSeconds} seconds before \`generated_at\``,
   unavailable: 'nothing was observed in the last 24 hours',
 };
 

@@ -7,7 +7,14 @@ import { isPostgresUrl, type PostgresPlace, parsePostgresUrl, postgresUrlForm } 
 import type { PostgresWriterOptions } from './postgres/write/writer.ts';
 import type { FileEvent } from './sqlite/base/files.ts';
 import { openSqliteReader } from './sqlite/read/reader.ts';
-import { inspectStore, type RepairOptions, repairStore, setStoreAside } from './sqlite/repair/repair.ts';
+import {
+  inspectStore,
+  type RepairOptions,
+  type RepairReport,
+  repairStore,
+  type SetAside,
+  setStoreAside,
+} from './sqlite/repair/repair.ts';
 import { type Restored, type RestoreOptions, restoreStore } from './sqlite/repair/restore.ts';
 import { openSqliteStandby, type SqliteStandbyOptions, sqliteProcesses } from './sqlite/standby/standby.ts';
 import { openSqliteWriter, type SqliteWriterOptions } from './sqlite/write/writer.ts';
@@ -140,7 +147,7 @@ export async function inspect(url: string): Promise<StoreInspection> {
  * Moves the files of the store at a URL to another directory, so that the next writer begins a new epoch; see
  * `setStoreAside`. Throws `OperatorError` for a PostgreSQL store.
  */
-export function setAside(url: string, at: Date) {
+export function setAside(url: string, at: Date): SetAside | null {
   return setStoreAside(embeddedFolder(url, 'use another schema in the URL to begin a new epoch'), at);
 }
 
@@ -150,7 +157,7 @@ export function restore(url: string, options: Omit<RestoreOptions, 'folder'>): P
 }
 
 /** Repairs the store at a URL; see `repairStore`. Throws `OperatorError` for a PostgreSQL store. */
-export function repair(url: string, options: Omit<RepairOptions, 'folder'>) {
+export function repair(url: string, options: Omit<RepairOptions, 'folder'>): AsyncGenerator<RepairReport> {
   return repairStore({ ...options, folder: embeddedFolder(url, 'restore the database with PostgreSQL tools') });
 }
 

@@ -43,7 +43,7 @@ export function gapManifest({ day, days, until, issues, hours }: GapInputs): Gap
   const [own] = days;
   const end = Math.min(until, startOf(day) + dayMs);
   const gaps: ArchiveGap[] = own ? factNames.flatMap((fact) => missingHours(day, fact, own[fact], end)) : [];
-  gaps.push(...labelGaps(day, days.slice(0, 1 + laterDays)), ...hourGaps(hours, end));
+  gaps.push(...labelGaps(day, days.slice(0, 1 + laterDays)), ...hourFileGaps(hours, end));
   // The hours file states when the weather was not observed; the published weather window states only for how long.
   if (hours.weather.series.length === 0) gaps.push(...weatherGaps(day, days));
   return { schema: gapsSchema, day, through: instantOf(end), gaps, known_issues: issues };
@@ -209,7 +209,7 @@ function at(value: unknown, keys: readonly string[]): unknown {
  * Returns the gaps that the hours files of a day report, and the hours without data, up to `until` (milliseconds since
  * 1970).
  */
-function hourGaps({ weather, labels }: DayHours, until: number): ArchiveGap[] {
+function hourFileGaps({ weather, labels }: DayHours, until: number): ArchiveGap[] {
   const hours = hoursOf(weather.day, until);
   const lastOf = (place: number): string | null =>
     weather.series.reduce<string | null>((last, { through }) => laterOf(last, through[place] ?? null), null);

@@ -58,7 +58,7 @@ export interface LabelsSettings {
   /** Maximum number of rows of one source in a day (default 2 million). Tests use a lower limit. */
   readonly maxDailyRows?: number;
   /** Maximum number of sources that are read concurrently (default 5,000). */
-  readonly maxEnrolled?: number;
+  readonly maxLabelers?: number;
   /** Maximum number of open streams of one host (default 32). Further labelers of the host are polled. */
   readonly maxStreamsPerHost?: number;
   readonly timings: Timings;

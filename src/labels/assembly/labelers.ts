@@ -67,7 +67,7 @@ export async function createLabelers(
   const { resolveTxt = outbound.resolveTxt } = base;
   const { http, identities } = outbound;
   const clock = clocks.wall;
-  const runner = new SourceRunner(ports, signal, fail, settings.maxEnrolled);
+  const runner = new SourceRunner(ports, signal, fail, settings.maxLabelers);
   const roster: Roster = new Roster({
     ...{ identities, clock, wait },
     ...{ refreshMs: 86_400_000, retryMs: 60_000, freshMs: 60_000, lookupDelays: settings.timings.lookupDelays },

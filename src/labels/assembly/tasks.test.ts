@@ -2,7 +2,7 @@ import { expect, test, vi } from 'vitest';
 import { answered, asked } from '../../../harness/labels/reading-events.ts';
 import type { RosterRow } from '../../store/roster.ts';
 import { micros } from '../../store/time.ts';
-import { enrolledLimits } from '../roster/known-labeler.ts';
+import { labelerLimits } from '../roster/known-labeler.ts';
 import { maxKnown, Roster } from '../roster/roster.ts';
 import { type Acts, type Assembled, createActs, maintainStore } from './tasks.ts';
 
@@ -17,7 +17,7 @@ interface Work {
 }
 
 /** Creates the acts of an instrument with a full roster, of which nothing is stored yet and `enrolled` are enrolled. */
-function actsOfFullRoster(enrolled: number, onCommit: () => void = () => undefined, maxEnrolled?: number) {
+function actsOfFullRoster(enrolled: number, onCommit: () => void = () => undefined, maxLabelers?: number) {
   const stopping = new AbortController();
   const now = micros(Date.UTC(2026, 5, 1) * 1000);
   const roster = new Roster({
@@ -54,7 +54,7 @@ function actsOfFullRoster(enrolled: number, onCommit: () => void = () => undefin
   const acts: Acts = createActs(
     {
       base: {
-        ...{ settings: { artifacts: '/nowhere', maxEnrolled }, store, clocks: { wall: () => now } },
+        ...{ settings: { artifacts: '/nowhere', maxLabelers }, store, clocks: { wall: () => now } },
         shares: { gaps: none, keep: () => Promise.resolve() },
       },
       labelers: { roster, services: { cursor: 7 }, operations: { position: 8 }, stored: {} },
@@ -81,16 +81,16 @@ test('a heartbeat stores a full roster in commits of at most 500 rows, and lets 
 });
 
 test.each([
-  ['the default', enrolledLimits.default, undefined],
-  ['the highest', enrolledLimits.highest, enrolledLimits.highest],
+  ['the default', labelerLimits.default, undefined],
+  ['the highest', labelerLimits.highest, labelerLimits.highest],
 ])(
   'with %s maximum, a stop stores every enrolled labeler and at most 1,000 other rows, and no position',
-  async (_, maxEnrolled, setting) => {
-    const { acts, work } = actsOfFullRoster(maxEnrolled, undefined, setting);
+  async (_, maxLabelers, setting) => {
+    const { acts, work } = actsOfFullRoster(maxLabelers, undefined, setting);
     await acts.keep('final');
     const { rows, maxRows, positions } = work();
-    expect(rows.filter(({ enrolled }) => enrolled)).toHaveLength(maxEnrolled);
-    expect(rows.length).toBe(maxEnrolled + 1_000);
+    expect(rows.filter(({ enrolled }) => enrolled)).toHaveLength(maxLabelers);
+    expect(rows.length).toBe(maxLabelers + 1_000);
     expect([maxRows, positions]).toEqual([500, []]);
   },
 );

@@ -9,7 +9,7 @@ import { domainsOfLabeler } from '../operator/deny-file.ts';
 import { timestamp } from '../publish/coverage.ts';
 import { createPublisher } from '../publish/publisher.ts';
 import { makeSourcesReport, type ReportedSource, writeSourcesReport } from '../publish/sources-report.ts';
-import { absenceOf, enrolledLimits, priorityInput } from '../roster/known-labeler.ts';
+import { absenceOf, labelerLimits, priorityInput } from '../roster/known-labeler.ts';
 import { listLabelers } from '../roster/labeler-lists.ts';
 import type { Roster } from '../roster/roster.ts';
 import { isActive } from '../standby/standby-store.ts';
@@ -86,8 +86,8 @@ export function createActs({ base, labelers, acceptance }: Assembled, stopping: 
       await gaps.flush();
       await writeHeartbeat(store, clock);
       await shares.keep();
-      const { maxEnrolled = enrolledLimits.default } = settings;
-      const maxFinalCommits = Math.ceil(maxEnrolled / maxRosterRows) + moreFinalCommits;
+      const { maxLabelers = labelerLimits.default } = settings;
+      const maxFinalCommits = Math.ceil(maxLabelers / maxRosterRows) + moreFinalCommits;
       const mayCommit = (commits: number): boolean => (final ? commits < maxFinalCommits : !stopping.aborted);
       if (!(await storeRoster(store, roster, mayCommit))) return;
       if (cursor) await store.putNote(cursorNote, String(cursor));
@@ -172,7 +172,7 @@ export function startTasks(
         const absence = absenceOf(labeler, runner.presence(labeler), clock());
         if (absence) await note(labeler.tracker, ports.gaps, absence);
       }
-      runner.fillPlaces();
+      runner.fillSlots();
     }),
     // This task is separate from the heartbeat, because this task waits while acceptance is paused.
     every(forgetMs, () => runner.forgetUnknown((did) => roster.labeler(did) !== undefined)),

@@ -2,12 +2,12 @@ import type { Micros } from '../../contract/timestamp.ts';
 import type { Peer } from '../../network/http/http.ts';
 import { ClockChanged } from '../ingest/acceptance.ts';
 import type { ReaderPorts } from '../ingest/ports.ts';
-import { enrolledLimits, type KnownLabeler, priorityInput } from '../roster/known-labeler.ts';
+import { type KnownLabeler, labelerLimits, priorityInput } from '../roster/known-labeler.ts';
 import { type MarkedRow, noPosition, type ReadPosition } from '../state/reading-events.ts';
 import { isPrivileged, priorityOf } from '../state/reading-state.ts';
 import { Source } from '../state/source.ts';
-import { Places } from './places.ts';
 import { containReading } from './read-source.ts';
+import { ReadingSlots } from './reading-slots.ts';
 
 interface Running {
   readonly endpoint: string;
@@ -38,7 +38,7 @@ export class SourceRunner {
    */
   readonly #endings = new Map<string, Promise<void>>();
   readonly #failed: (error: unknown) => void;
-  readonly #places: Places;
+  readonly #slots: ReadingSlots;
 
   /**
    * Calls `failed` when a reader fails because the store fails; an error that a source's data causes does not count as
@@ -48,12 +48,12 @@ export class SourceRunner {
     ports: ReaderPorts,
     signal: AbortSignal,
     failed: (error: unknown) => void,
-    maxReaders = enrolledLimits.default,
+    maxLabelers = labelerLimits.default,
   ) {
     this.#ports = ports;
     this.#signal = signal;
     this.#failed = failed;
-    this.#places = new Places(maxReaders, ports.time.clock);
+    this.#slots = new ReadingSlots(maxLabelers, ports.time.clock);
     // One listener for all readers, because each further listener of a signal makes adding the next one slower.
     signal.addEventListener('abort', () => {
       for (const { stop } of this.#running.values()) stop.abort();
@@ -92,31 +92,31 @@ export class SourceRunner {
       this.#start(labeler, target, running ?? null);
       return;
     }
-    this.#places.release(did);
-    if (running) this.fillPlaces();
+    this.#slots.release(did);
+    if (running) this.fillSlots();
   }
 
   /** Assigns free reading slots to waiting labelers, whose priority may have increased since their request. */
-  fillPlaces(): void {
-    for (let next = this.#places.next(); next !== null; next = this.#places.next()) {
+  fillSlots(): void {
+    for (let next = this.#slots.next(); next !== null; next = this.#slots.next()) {
       this.follow(next);
-      if (this.#places.waits(next.did)) return;
+      if (this.#slots.waits(next.did)) return;
     }
   }
 
   /** Returns true if a labeler waits because all reading slots are occupied. */
   waits({ did }: KnownLabeler): boolean {
-    return this.#places.waits(did);
+    return this.#slots.waits(did);
   }
 
   /** Returns the presence of a labeler: read, waiting for a reading slot, or neither. */
   presence({ did }: KnownLabeler): Presence {
     if (this.#running.has(did)) return 'read';
-    return this.#places.waits(did) ? 'waiting' : 'gone';
+    return this.#slots.waits(did) ? 'waiting' : 'gone';
   }
 
   #start(labeler: KnownLabeler, endpoint: string, before: Running | null): void {
-    const outcome = this.#places.take(labeler, endpoint);
+    const outcome = this.#slots.take(labeler, endpoint);
     if (outcome.kind === 'waiting') return;
     const { displaced } = outcome;
     const displacedReader = displaced && this.#running.get(displaced.did);

@@ -18,7 +18,7 @@ import { Tracker } from '../state/step.ts';
 import { domainOf } from './resolution-queue.ts';
 
 /** Maximum number of sources that are read at once. */
-export const enrolledLimits = {
+export const labelerLimits = {
   /** Default of the maximum number of enrolled labelers that are read at once. */
   default: 5_000,
   /** Highest maximum that was measured; see `docs/scale.md`. */

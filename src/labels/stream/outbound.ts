@@ -6,7 +6,7 @@ import { createSlots, type Slots } from '../../network/guard/slots.ts';
 import { createHttpClient, type HttpClient, type Peer } from '../../network/http/http.ts';
 import { createIdentityResolver, type IdentityResolver } from '../../network/identity/identity.ts';
 import { ConnectError, type GuardedSocket, openSocket, type SocketOptions } from '../../network/websocket/websocket.ts';
-import { enrolledLimits } from '../roster/known-labeler.ts';
+import { labelerLimits } from '../roster/known-labeler.ts';
 import { type LookupDelays, liveLookupDelays } from '../roster/resolution-queue.ts';
 
 /** Dependencies of the instrument's network clients. */
@@ -20,7 +20,7 @@ interface OutboundOptions {
   /** Maximum number of open streams of one host and port (default 32). */
   readonly maxStreamsPerHost?: number | undefined;
   /** Maximum number of sources that are read at once (default 5,000). */
-  readonly maxEnrolled?: number | undefined;
+  readonly maxLabelers?: number | undefined;
   /** Returns the time in milliseconds since 1970. */
   readonly clock: () => number;
 }
@@ -116,7 +116,7 @@ const names = { total: 512, perDomain: 64 };
 /** Creates the clients, slots and resolvers of one instrument. Opens no connection. */
 export function createOutbound(options: OutboundOptions): Outbound {
   const { policy, plc, plcReplicas = [], userAgent, timings, clock } = options;
-  const { maxStreamsPerHost = 32, maxEnrolled = enrolledLimits.default } = options;
+  const { maxStreamsPerHost = 32, maxLabelers = labelerLimits.default } = options;
   const own = createNameResolver({ hostsFile: systemHostsFile });
   const strangers = createNameResolver({ hostsFile: null, ...names });
   const rateOf = (kind: keyof typeof perPoll): HostRate => ({
@@ -144,14 +144,14 @@ export function createOutbound(options: OutboundOptions): Outbound {
     streams: createSlots({
       ...{ perHost: maxStreamsPerHost, perDomain: streamsPerDomain, maxWaiting: 0 },
       ...{ perNewHost: newStreamsPerHost, perNewDomain: newStreamsPerDomain },
-      ...{ total: maxEnrolled + maxNewStreams, reserved: maxEnrolled },
+      ...{ total: maxLabelers + maxNewStreams, reserved: maxLabelers },
     }),
     openStream: createStreamOpener({
       ...{ policy, userAgent, resolve: strangers.resolve, timings },
       handshakes: createSlots({
         ...handshakes,
         hostRate: rateOf('handshakes'),
-        maxWaiting: Math.max(8_192, maxEnrolled),
+        maxWaiting: Math.max(8_192, maxLabelers),
       }),
     }),
     resolveTxt: strangers.resolveTxt,

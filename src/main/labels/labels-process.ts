@@ -43,7 +43,7 @@ export const observe: LabelsAction = (values, print) => {
         discoverySeconds: values.discoverySeconds,
         origin: values.allowLoopback ? ('simulated' as const) : ('live' as const),
         dailyBytes: values.dayMegabytes === 0 ? null : values.dayMegabytes * 1_000_000,
-        maxEnrolled: values.maxLabelers,
+        maxLabelers: values.maxLabelers,
         minFreeBytes: values.minFreeMegabytes * 1_000_000,
         timings: liveTimings,
       };

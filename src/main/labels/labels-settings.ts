@@ -1,4 +1,4 @@
-import { enrolledLimits } from '../../labels/roster/known-labeler.ts';
+import { labelerLimits } from '../../labels/roster/known-labeler.ts';
 import { integer, list, optionalText, type Setting, text, toggle } from '../../ops/setting.ts';
 import { defaultData, serverSettings } from '../facts/facts-settings.ts';
 import { contactSetting, plcSetting } from '../shared-settings.ts';
@@ -49,9 +49,9 @@ export const labelsSettings = {
   maxLabelers: integer(
     'max-labelers',
     'N',
-    enrolledLimits.default,
-    { min: 1, max: enrolledLimits.highest },
-    'maximum number of labelers that are read at once; the others wait until a place is free',
+    labelerLimits.default,
+    { min: 1, max: labelerLimits.highest },
+    'maximum number of labelers that are read at once; the others wait for a reading slot',
   ),
   minFreeMegabytes: integer(
     'min-free-megabytes',

@@ -17,7 +17,7 @@ import type { ConditionReading } from './conditions.ts';
 /** Width of a window, in seconds. */
 const windowSeconds = windowUs / 1_000_000;
 /** Age of the newest observation beyond which the summary is stale, in seconds: three windows. */
-export const maxAgeSeconds = 3 * windowSeconds;
+export const summaryMaxAgeSeconds = 3 * windowSeconds;
 
 /** The published list of what the weather facts do not measure (`does_not_measure`). */
 export const weatherExclusions = [
@@ -140,14 +140,14 @@ function freshness({ minutes, observed, nowUs }: SummaryInput): WeatherSummary['
     newest_observation_end: newestObservedUs === null ? null : instant(newestObservedUs),
     newest_complete_observation_end: complete ? instant(complete.startUs + windowUs) : null,
     age_seconds: age,
-    max_age_seconds: maxAgeSeconds,
+    max_age_seconds: summaryMaxAgeSeconds,
     basis: 'end of the newest observation in a closed window, against three window widths',
   };
 }
 
 function freshnessState(age: number | null, newest: Minute | undefined): WeatherFreshnessState {
   if (age === null || !newest) return 'unavailable';
-  if (age > maxAgeSeconds) return 'stale';
+  if (age > summaryMaxAgeSeconds) return 'stale';
   return newest.complete ? 'current' : 'partial';
 }
 

@@ -113,7 +113,7 @@ describe('a source that exceeds its daily share', () => {
 });
 
 test('labelers above the maximum number wait, are counted separately, and take over the reading slot of a labeler that leaves', async () => {
-  const { list, station: observed } = await observe(3, { maxEnrolled: 2 });
+  const { list, station: observed } = await observe(3, { maxLabelers: 2 });
   const sources = async () => (await observed.overview()).coverage.sources;
   await until('two are read', async () => (await sources()).established === 2);
   expect(await sources()).toMatchObject({ enrolled: 2, established: 2 });

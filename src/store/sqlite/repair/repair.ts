@@ -38,7 +38,7 @@ import { stateChanges, stateQueries } from '../state/state.ts';
 import { recoverDays, replaceDay } from '../upkeep/maintenance.ts';
 
 /** Result of repairing a day. */
-interface RepairReport {
+export interface RepairReport {
   /** Report of the day after the repair. It lists the problems that the repair could not correct. */
   readonly day: DayReport;
   /** Problems that were repaired. */
@@ -223,7 +223,7 @@ function sizeOf(folder: string): number {
 }
 
 /** Result of moving a store aside: the moved files and their new directory. */
-interface SetAside {
+export interface SetAside {
   readonly directory: string;
   /** Names of the moved files; day files have the prefix `days/`. */
   readonly moved: readonly string[];

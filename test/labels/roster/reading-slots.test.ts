@@ -52,7 +52,7 @@ test('all seeds are read after a restart with fewer reading slots, and labelers 
   await until('all are read', async () => (await established(first)) === 16);
   await first.stop();
   const seeds = labelers.slice(-4).map(({ did }) => did);
-  const second = await observe({ seeds, maxEnrolled: 6 }, first.folder);
+  const second = await observe({ seeds, maxLabelers: 6 }, first.folder);
   await until('six are read', () => readNow(labelers).length === 6);
   expect(readNow(labelers)).toEqual(expect.arrayContaining(seeds));
   const waiting = labelers.map(({ did }) => did).filter((did) => !readNow(labelers).includes(did));
@@ -68,11 +68,11 @@ test('all seeds are read after a restart with fewer reading slots, and labelers 
 
 test('a seed that is found while all reading slots are taken displaces exactly one new source', async () => {
   const { labelers, observe, last: seed } = await network({ unlisted: true });
-  const observed = await observe({ maxEnrolled: 5 });
+  const observed = await observe({ maxLabelers: 5 });
   await until('five are read', async () => (await established(observed)) === 5);
   const held = readNow(labelers);
   await observed.stop();
-  await observe({ maxEnrolled: 5, seeds: [seed] }, observed.folder);
+  await observe({ maxLabelers: 5, seeds: [seed] }, observed.folder);
   await until('the seed is read', () => readNow(labelers).includes(seed) && readNow(labelers).length === 5);
   expect(readNow(labelers).filter((did) => held.includes(did))).toHaveLength(4);
 });

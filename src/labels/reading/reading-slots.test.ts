@@ -3,7 +3,7 @@ import { day, micros } from '../../store/time.ts';
 import type { KnownLabeler } from '../roster/known-labeler.ts';
 import { untracked } from '../state/reading-state.ts';
 import { Tracker } from '../state/step.ts';
-import { Places } from './places.ts';
+import { ReadingSlots } from './reading-slots.ts';
 
 const placedAt = micros(1_780_000_000_000_000);
 const ago = (days: number) => micros(placedAt - days * day);
@@ -23,39 +23,39 @@ function labelerToPlace(
   return { labeler, endpoint };
 }
 
-function placesOf(max: number) {
-  const places = new Places(max, () => placedAt);
+function slotsOf(max: number) {
+  const slots = new ReadingSlots(max, () => placedAt);
   const take = ({ labeler, endpoint }: ReturnType<typeof labelerToPlace>) => {
-    const outcome = places.take(labeler, endpoint);
-    return outcome.kind === 'placed' ? (outcome.displaced?.did ?? 'placed') : 'waiting';
+    const outcome = slots.take(labeler, endpoint);
+    return outcome.kind === 'granted' ? (outcome.displaced?.did ?? 'granted') : 'waiting';
   };
-  return { places, take };
+  return { slots, take };
 }
 
 test('if no reading slot is free, a new source waits and does not displace another source', () => {
-  const { places, take } = placesOf(2);
+  const { slots, take } = slotsOf(2);
   const late = labelerToPlace('late');
-  expect([take(labelerToPlace('a')), take(labelerToPlace('b')), take(late)]).toEqual(['placed', 'placed', 'waiting']);
-  expect([places.waits(late.labeler.did), places.next()]).toEqual([true, null]);
+  expect([take(labelerToPlace('a')), take(labelerToPlace('b')), take(late)]).toEqual(['granted', 'granted', 'waiting']);
+  expect([slots.waits(late.labeler.did), slots.next()]).toEqual([true, null]);
 });
 
 test.each([
   ['seeded', { seeded: true }],
   ['established', { answeredDays: 7 }],
 ])('a source that is %s takes the slot of the newest new source, which then waits', (_, priority) => {
-  const { places, take } = placesOf(4);
+  const { slots, take } = slotsOf(4);
   take(labelerToPlace('established', { answeredDays: 30 }));
   take(labelerToPlace('seed', { seeded: true }));
   take(labelerToPlace('older', { answeredDays: 5 }));
   take(labelerToPlace('younger', { answeredDays: 1 }));
   expect(take(labelerToPlace('late', priority))).toBe('did:web:younger.example');
-  expect(places.waits('did:web:younger.example')).toBe(true);
+  expect(slots.waits('did:web:younger.example')).toBe(true);
   expect(take(labelerToPlace('later', priority))).toBe('did:web:older.example');
   expect(take(labelerToPlace('last', priority))).toBe('waiting');
 });
 
 test('a free reading slot is assigned to the waiting source that responded first', () => {
-  const { places, take } = placesOf(1);
+  const { slots, take } = slotsOf(1);
   const first = labelerToPlace('first');
   const waiting = [
     labelerToPlace('unanswered'),
@@ -63,23 +63,23 @@ test('a free reading slot is assigned to the waiting source that responded first
     labelerToPlace('old', { answeredDays: 5 }),
   ];
   for (const one of [first, ...waiting]) take(one);
-  places.release(first.labeler.did);
-  expect(places.next()?.did).toBe('did:web:old.example');
+  slots.release(first.labeler.did);
+  expect(slots.next()?.did).toBe('did:web:old.example');
 });
 
 test('new sources of one domain get at most a tenth of the reading slots, and an established source of that domain gets an additional slot', () => {
-  const { places, take } = placesOf(1_000);
+  const { slots, take } = slotsOf(1_000);
   const crowd = Array.from({ length: 101 }, (_, i) => labelerToPlace(`c${i}`, { domain: 'crowd.example' }));
   expect(crowd.map(take).filter((outcome) => outcome === 'waiting')).toHaveLength(1);
-  expect(places.next()).toBe(null);
-  expect(take(labelerToPlace('other'))).toBe('placed');
-  expect(take(labelerToPlace('e', { domain: 'crowd.example', answeredDays: 8 }))).toBe('placed');
-  places.release(crowd[0]?.labeler.did ?? '');
-  expect(places.next()?.did).toBe(crowd[100]?.labeler.did);
+  expect(slots.next()).toBe(null);
+  expect(take(labelerToPlace('other'))).toBe('granted');
+  expect(take(labelerToPlace('e', { domain: 'crowd.example', answeredDays: 8 }))).toBe('granted');
+  slots.release(crowd[0]?.labeler.did ?? '');
+  expect(slots.next()?.did).toBe(crowd[100]?.labeler.did);
 });
 
 test('a source that moves to a different endpoint keeps its reading slot', () => {
-  const { take } = placesOf(1);
+  const { take } = slotsOf(1);
   const one = labelerToPlace('one');
-  expect([take(one), take({ ...one, endpoint: 'https://moved.example' })]).toEqual(['placed', 'placed']);
+  expect([take(one), take({ ...one, endpoint: 'https://moved.example' })]).toEqual(['granted', 'granted']);
 });

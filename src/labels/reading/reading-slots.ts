@@ -9,12 +9,12 @@ import { comparePriority, isPrivileged, priorityOf } from '../state/reading-stat
  */
 const domainShare = 0.1;
 /** Minimum number of reading slots for new sources of one domain, regardless of `domainShare`. */
-const minDomainPlaces = 16;
+const minDomainSlots = 16;
 
 /**
  * Result of requesting a reading slot. `displaced` is the labeler that lost its slot to the requester and now waits.
  */
-type PlaceOutcome = { readonly kind: 'placed'; readonly displaced: KnownLabeler | null } | { readonly kind: 'waiting' };
+type SlotOutcome = { readonly kind: 'granted'; readonly displaced: KnownLabeler | null } | { readonly kind: 'waiting' };
 
 interface Holder {
   readonly labeler: KnownLabeler;
@@ -25,7 +25,7 @@ interface Holder {
  * Reading slots for the sources that are read concurrently. A privileged source never loses its slot, and takes the
  * slot of the newest new source if no slot is free. New sources wait for a free slot, within the share of their domain.
  */
-export class Places {
+export class ReadingSlots {
   readonly #max: number;
   readonly #clock: () => Micros;
   readonly #holders = new Map<string, Holder>();
@@ -39,14 +39,14 @@ export class Places {
   }
 
   /** Requests a reading slot for a source at this endpoint; a source that already has a slot keeps it. */
-  take(labeler: KnownLabeler, endpoint: string): PlaceOutcome {
+  take(labeler: KnownLabeler, endpoint: string): SlotOutcome {
     const { did } = labeler;
     this.#waiting.delete(did);
     const domain = domainOf(endpoint);
     if (this.#holders.has(did)) {
       this.#vacate(did);
       this.#assign(labeler, domain);
-      return { kind: 'placed', displaced: null };
+      return { kind: 'granted', displaced: null };
     }
     const displaced = this.#holders.size < this.#max ? null : this.#youngestNew(labeler);
     const free = this.#holders.size < this.#max || displaced !== null;
@@ -59,7 +59,7 @@ export class Places {
       this.#waiting.set(displaced.did, { labeler: displaced, domain: domainLeft ?? domain });
     }
     this.#assign(labeler, domain);
-    return { kind: 'placed', displaced };
+    return { kind: 'granted', displaced };
   }
 
   /** Releases the slot of a source, or ends its wait for a slot. */
@@ -108,7 +108,7 @@ export class Places {
 
   /** Returns true if a domain may have a slot for another new source. */
   #hasRoom(domain: string): boolean {
-    const share = Math.max(minDomainPlaces, Math.floor(this.#max * domainShare));
+    const share = Math.max(minDomainSlots, Math.floor(this.#max * domainShare));
     const dids = this.#byDomain.get(domain);
     if (dids === undefined || dids.size < share) return true;
     let count = 0;

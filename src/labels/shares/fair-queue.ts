@@ -27,7 +27,7 @@ export class FairQueue<T> {
   push({ priority, domain, source }: ShareKey, item: T, cost: number): void {
     const weighed = Math.max(cost, minCost) / this.#weights[priority];
     const path = [this.#root, ...this.#root.path([priority, domain, source])];
-    path.at(-1)?.items.push({ item, cost: weighed });
+    path.at(-1)?.add({ item, cost: weighed });
     for (const node of path) node.waiting += 1;
     // The order is updated from the leaf to the root, because a parent is ordered by the first item of its first child.
     for (let i = path.length - 1; i > 0; i -= 1) path[i - 1]?.offer(path[i]);
@@ -35,13 +35,13 @@ export class FairQueue<T> {
 
   /** Returns the next item in fair order without removing it. */
   peek(): T | undefined {
-    return this.#served().at(-1)?.items[0]?.item;
+    return this.#served().at(-1)?.first?.item;
   }
 
   /** Removes and returns the next item in fair order. */
   shift(): T | undefined {
     const path = this.#served();
-    const taken = path.at(-1)?.items.shift();
+    const taken = path.at(-1)?.take();
     if (taken === undefined) return undefined;
     for (const node of path) node.waiting -= 1;
     for (let i = path.length - 1; i > 0; i -= 1) path[i - 1]?.serve(path[i], taken.cost);
@@ -72,9 +72,19 @@ const minCost = 1e-6;
 /** Number of children of a node at which its idle children without a debt are removed for the first time. */
 const maxIdle = 1_024;
 
+interface Queued<T> {
+  readonly item: T;
+  readonly cost: number;
+}
+
+/**
+ * A priority class, domain or source, or the root above them. Each queue has two nodes for most sources, nearly all of
+ * them idle; an idle node has no lists, because the empty lists would take more memory than the rest of it.
+ */
 class Node<T> {
-  readonly items: { readonly item: T; readonly cost: number }[] = [];
   waiting = 0;
+  /** Waiting items of a source in the order of arrival, or null. */
+  #items: Queued<T>[] | null = null;
   #time = 0;
   /** Virtual time at which the next item of the node ends, by which the parent orders its children. */
   #end = 0;
@@ -82,25 +92,45 @@ class Node<T> {
   #index = -1;
   /** Virtual time of the child that was served last. */
   #now = 0;
-  readonly #children = new Map<string, Node<T>>();
-  /** Children with waiting items, stored as a binary heap. */
-  readonly #heap: Node<T>[] = [];
+  /** Children by name, or null. */
+  #children: Map<string, Node<T>> | null = null;
+  /** Children with waiting items as a binary heap, or null. */
+  #heap: Node<T>[] | null = null;
   #sweepAt = maxIdle;
 
   path(names: readonly string[]): Node<T>[] {
     const [name, ...rest] = names;
     if (name === undefined) return [];
+    this.#children ??= new Map();
     let child = this.#children.get(name);
     if (!child) {
-      this.#sweep();
+      this.#sweep(this.#children);
       child = new Node<T>();
       this.#children.set(name, child);
     }
     return [child, ...child.path(rest)];
   }
 
+  /** First waiting item of a source. */
+  get first(): Queued<T> | undefined {
+    return this.#items?.[0];
+  }
+
+  /** Adds an item of a source. */
+  add(item: Queued<T>): void {
+    if (this.#items) this.#items.push(item);
+    else this.#items = [item];
+  }
+
+  /** Removes and returns the first waiting item of a source. */
+  take(): Queued<T> | undefined {
+    const taken = this.#items?.shift();
+    if (this.#items?.length === 0) this.#items = null;
+    return taken;
+  }
+
   next(): Node<T> | undefined {
-    return this.#heap[0];
+    return this.#heap?.[0];
   }
 
   /** Updates the order of the children after a child got an item. */
@@ -108,8 +138,9 @@ class Node<T> {
     if (!child) return;
     if (child.#index === -1) {
       child.#time = Math.max(child.#time, this.#now);
-      child.#index = this.#heap.length;
-      this.#heap.push(child);
+      child.#index = this.#heap?.length ?? 0;
+      if (this.#heap) this.#heap.push(child);
+      else this.#heap = [child];
     }
     this.#order(child);
   }
@@ -124,9 +155,11 @@ class Node<T> {
   }
 
   remove(gone: (item: T) => boolean): T[] {
-    const removed = this.items.filter(({ item }) => gone(item)).map(({ item }) => item);
-    if (removed.length > 0) this.items.splice(0, this.items.length, ...this.items.filter(({ item }) => !gone(item)));
-    for (const child of [...this.#heap]) {
+    const items = this.#items ?? [];
+    const kept = items.filter(({ item }) => !gone(item));
+    const removed = items.filter(({ item }) => gone(item)).map(({ item }) => item);
+    this.#items = kept.length === 0 ? null : kept;
+    for (const child of [...(this.#heap ?? [])]) {
       const taken = child.remove(gone);
       if (taken.length === 0) continue;
       removed.push(...taken);
@@ -138,28 +171,29 @@ class Node<T> {
   }
 
   #cost(): number {
-    const [item] = this.items;
-    const [child] = this.#heap;
-    return item?.cost ?? (child ? child.#cost() : 0);
+    const child = this.next();
+    return this.first?.cost ?? (child ? child.#cost() : 0);
   }
 
   /** Removes idle children without a debt, which would start again at the current virtual time. */
-  #sweep(): void {
-    if (this.#children.size < this.#sweepAt) return;
-    for (const [name, child] of this.#children) {
-      if (child.waiting === 0 && child.#time <= this.#now) this.#children.delete(name);
+  #sweep(children: Map<string, Node<T>>): void {
+    if (children.size < this.#sweepAt) return;
+    for (const [name, child] of children) {
+      if (child.waiting === 0 && child.#time <= this.#now) children.delete(name);
     }
-    this.#sweepAt = Math.max(maxIdle, 2 * this.#children.size);
+    this.#sweepAt = Math.max(maxIdle, 2 * children.size);
   }
 
   #retire(child: Node<T>): void {
-    const last = this.#heap.pop();
+    const heap = this.#heap ?? [];
+    const last = heap.pop();
     if (last && last !== child) {
-      this.#heap[child.#index] = last;
+      heap[child.#index] = last;
       last.#index = child.#index;
       this.#settle(last);
     }
     child.#index = -1;
+    if (heap.length === 0) this.#heap = null;
   }
 
   #order(child: Node<T>): void {
@@ -168,19 +202,20 @@ class Node<T> {
   }
 
   #settle(child: Node<T>): void {
-    while (child.#index > 0 && this.#swapIfLater((child.#index - 1) >> 1, child.#index));
+    const heap = this.#heap ?? [];
+    while (child.#index > 0 && Node.#swapIfLater(heap, (child.#index - 1) >> 1, child.#index));
     for (;;) {
       const at = child.#index;
-      const [left, right] = [this.#heap[2 * at + 1], this.#heap[2 * at + 2]];
-      if (!left || !this.#swapIfLater(at, right && right.#end < left.#end ? right.#index : left.#index)) return;
+      const [left, right] = [heap[2 * at + 1], heap[2 * at + 2]];
+      if (!left || !Node.#swapIfLater(heap, at, right && right.#end < left.#end ? right.#index : left.#index)) return;
     }
   }
 
-  #swapIfLater(upper: number, lower: number): boolean {
-    const [a, b] = [this.#heap[upper], this.#heap[lower]];
+  static #swapIfLater<T>(heap: Node<T>[], upper: number, lower: number): boolean {
+    const [a, b] = [heap[upper], heap[lower]];
     if (!a || !b || a.#end <= b.#end) return false;
-    this.#heap[upper] = b;
-    this.#heap[lower] = a;
+    heap[upper] = b;
+    heap[lower] = a;
     a.#index = lower;
     b.#index = upper;
     return true;

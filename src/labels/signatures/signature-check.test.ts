@@ -51,6 +51,24 @@ describe.each(['k256', 'p256'] as const)('a signature with a %s key', (curve) =>
   });
 });
 
+it('a decoded key keeps 65 bytes in memory, not a pooled buffer', async () => {
+  const points: Uint8Array[] = [];
+  const check = createSignatureCheck(() => (_signature, _digest, point) => points.push(point) > 0);
+  const { signed, key } = signatureWith('k256', 2n);
+  expect(await check(signed, key)).toBe(true);
+  expect(points.map(({ length, buffer }) => [length, buffer.byteLength])).toEqual([[65, 65]]);
+});
+
+test.each(['k256', 'p256'] as const)(
+  'no signature is valid for a %s key whose point is not on the curve',
+  async (curve) => {
+    const { signed, key } = signatureWith(curve, 2n);
+    const off = { ...key, point: `02${'f'.repeat(64)}` };
+    expect(await createSignatureCheck(() => () => true)(signed, off)).toBe(false);
+    expect(await createSignatureCheck(() => null)(signed, off)).toBe(false);
+  },
+);
+
 const bytes32 = fc.uint8Array({ minLength: 32, maxLength: 32 });
 /** Generates edge cases of a number: leading zeros, a high first bit after zeros, and only zeros. */
 const edges = fc.tuple(fc.integer({ min: 0, max: 32 }), bytes32).map(([zeros, bytes]) => bytes.fill(0, 0, zeros));

@@ -1,4 +1,4 @@
-import { createPublicKey, hash, type KeyObject, verify } from 'node:crypto';
+import { createPublicKey, ECDH, hash, type KeyObject, verify } from 'node:crypto';
 import { createRequire } from 'node:module';
 import { arch, platform } from 'node:process';
 import { setImmediate } from 'node:timers/promises';
@@ -225,13 +225,14 @@ type SignatureCheck = (
 export function createSignatureCheck(secp256k1: () => VerifySecp256k1 | null = libsecp256k1): SignatureCheck {
   return async ({ message, signature }, key) => {
     if (!isLowS(signature, key.curve)) return false;
-    const point = pointOf(key);
-    if (point === null) return false;
     const here = key.curve === 'k256' ? secp256k1() : null;
+    if (here === null) {
+      const object = keyObjectOf(key);
+      return object !== null && checkInPool(message, signature, object);
+    }
+    const point = pointOf(key);
     // The check runs on this thread, because it takes less time than the round trip to another thread.
-    return here === null
-      ? checkInPool(message, signature, point.key)
-      : here(signature, hash('sha256', message, 'buffer'), point.bytes);
+    return point !== null && here(signature, hash('sha256', message, 'buffer'), point);
   };
 }
 
@@ -258,38 +259,45 @@ const publicKeyPrefix = {
   p256: '3039301306072a8648ce3d020106082a8648ce3d030107032200',
 };
 
-/** A public key as a point of a curve, in the form that each library requires. */
-interface Point {
-  readonly key: KeyObject;
-  /** Uncompressed bytes of the point; OpenSSL would expand a compressed point at each check. */
-  readonly bytes: Uint8Array;
+/** Maximum number of keys in each cache of decoded keys. */
+const maxDecoded = 8192;
+
+/**
+ * Returns `decode` with a cache by curve and compressed point; decoding a key costs about as much as a verification. The
+ * function returns null for a key that `decode` throws for, because its point is not on the curve.
+ */
+function cached<T>(decode: (key: LabelKey) => T): (key: LabelKey) => T | null {
+  const decoded = new Map<string, T | null>();
+  return (key) => {
+    const name = `${key.curve} ${key.point}`;
+    const known = decoded.get(name);
+    if (known !== undefined) return known;
+    if (decoded.size >= maxDecoded) decoded.clear();
+    let form: T | null = null;
+    try {
+      form = decode(key);
+    } catch {
+      // The point is not on the curve.
+    }
+    decoded.set(name, form);
+    return form;
+  };
 }
 
-/** Cache of decoded public keys, by curve and compressed point; decoding one costs about as much as a verification. */
-const made = new Map<string, Point | null>();
-const maxMade = 8192;
+/** Returns a key in the form that OpenSSL requires. Such an object takes 3 KB of memory. */
+const keyObjectOf = cached(({ curve, point }) => {
+  const der = Buffer.from(publicKeyPrefix[curve] + point, 'hex');
+  return createPublicKey({ key: der, format: 'der', type: 'spki' });
+});
 
-function pointOf({ curve, point }: LabelKey): Point | null {
-  const name = `${curve} ${point}`;
-  const known = made.get(name);
-  if (known !== undefined) return known;
-  if (made.size >= maxMade) made.clear();
-  const object = makePoint(curve, point);
-  made.set(name, object);
-  return object;
-}
-
-/** Creates a point; returns null if the point is not on the curve. */
-function makePoint(curve: LabelKey['curve'], point: string): Point | null {
-  try {
-    const der = Buffer.from(publicKeyPrefix[curve] + point, 'hex');
-    const key = createPublicKey({ key: der, format: 'der', type: 'spki' });
-    const { x = '', y = '' } = key.export({ format: 'jwk' });
-    return { key, bytes: Buffer.concat([Buffer.of(4), Buffer.from(x, 'base64url'), Buffer.from(y, 'base64url')]) };
-  } catch {
-    return null;
-  }
-}
+/**
+ * Returns the uncompressed bytes of a k256 key, which libsecp256k1 requires. The bytes are copied, because a part of a
+ * pooled buffer would keep 64 KB in memory.
+ */
+const pointOf = cached(({ point }) => {
+  const uncompressed = ECDH.convertKey(point, 'secp256k1', 'hex', 'hex', 'uncompressed');
+  return Uint8Array.from(Buffer.from(String(uncompressed), 'hex'));
+});
 
 /**
  * Converts an ECDSA signature (64 bytes, two big-endian numbers) to DER (RFC 3279, 2.2.3). OpenSSL checks a DER

@@ -44,8 +44,8 @@ describe('a did:plc', () => {
         did: moderation,
         handle: 'moderation.bsky.app',
         labelerDeclared: true,
-        labelerEndpoint: new URL('https://mod.bsky.app'),
-        pds: new URL('https://inkcap.us-east.host.bsky.network'),
+        labelerEndpoint: 'https://mod.bsky.app',
+        pds: 'https://inkcap.us-east.host.bsky.network',
         labelKeys: [{ curve: 'k256', point: '0365acdb2e101cb54f5f1d951354902412704d075e5e777eae94c2fee4bab0f391' }],
       },
     });
@@ -202,7 +202,7 @@ describe('a did:web', () => {
         handle: null,
         pds: null,
         labelerDeclared: true,
-        labelerEndpoint: new URL(host.url),
+        labelerEndpoint: host.url,
         labelKeys: [],
       },
     });

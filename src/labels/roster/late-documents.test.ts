@@ -13,11 +13,10 @@ const start = Date.UTC(2026, 5, 1);
 const absent: Resolution = { kind: 'not_found', status: 404 };
 const failed: Resolution = { kind: 'failed', answer: { kind: 'connect', code: 'ECONNREFUSED' } };
 function documentAt(endpoint: string | null): Extract<Resolution, { kind: 'resolved' }> {
-  const labelerEndpoint = endpoint === null ? null : new URL(endpoint);
   const labelerDeclared = endpoint !== null;
   return {
     kind: 'resolved',
-    document: { did, handle: null, labelerDeclared, labelerEndpoint, pds: null, labelKeys: [] },
+    document: { did, handle: null, labelerDeclared, labelerEndpoint: endpoint, pds: null, labelKeys: [] },
   };
 }
 const former = documentAt('https://former.example');

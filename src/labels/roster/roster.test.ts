@@ -14,8 +14,8 @@ const labelerDocument: Resolution = {
     did,
     handle: 'mod.example.com',
     labelerDeclared: true,
-    labelerEndpoint: new URL('https://l.example.com'),
-    pds: new URL('https://pds.example.com'),
+    labelerEndpoint: 'https://l.example.com',
+    pds: 'https://pds.example.com',
     labelKeys: [],
   },
 };
@@ -293,7 +293,7 @@ test('a labeler whose document names a new endpoint must send a label of its own
   const { document } = labelerDocument as Extract<Resolution, { kind: 'resolved' }>;
   const moved: Resolution = {
     kind: 'resolved',
-    document: { ...document, labelerEndpoint: new URL('https://sound.example') },
+    document: { ...document, labelerEndpoint: 'https://sound.example' },
   };
   const { roster, time, changed } = rosterOver(labelerDocument, labelerDocument, moved);
   roster.add(did, 'discovered', 'jetstream');

@@ -366,11 +366,11 @@ function apply(labeler: KnownLabeler, resolution: Resolution): boolean {
   if (resolution.kind === 'failed') return false;
   const document = resolution.kind === 'resolved' ? resolution.document : null;
   if (isOfReplica(resolution) && document?.labelerDeclared === false && isDeclared(labeler)) return false;
-  const endpoint = document?.labelerEndpoint?.origin ?? null;
+  const endpoint = document?.labelerEndpoint ?? null;
   labeler.resolutionStatus = endpoint !== null ? 'labeler' : document?.labelerDeclared ? 'bad_endpoint' : 'no_labeler';
   if (endpoint !== labeler.endpoint) labeler.tracker.apply({ kind: 'endpoint_changed' });
   labeler.endpoint = endpoint;
-  labeler.pds = document?.pds?.origin ?? null;
+  labeler.pds = document?.pds ?? null;
   const handle = document?.handle ?? null;
   if (handle !== labeler.handle) labeler.handleConfirmed = false;
   labeler.handle = handle;

@@ -1,6 +1,7 @@
 import { createServer as createHttpServer } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
 import { createServer } from 'node:net';
+import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { certificate, everyAddress, listenForTest, trustCertificate } from '../../harness/net/listen.ts';
 import type { Resolve } from '../../src/network/guard/address-policy.ts';
@@ -194,6 +195,17 @@ describe('TLS', () => {
       kind: 'tls',
       code: 'ERR_TLS_CERT_ALTNAME_INVALID',
     });
+  });
+
+  it('uses the certificates that were trusted when the client was created, because its connections share one context', async () => {
+    const server = createHttpsServer(certificate(), (_request, response) => response.end('1'));
+    const { port } = await listenForTest(server);
+    const before = getCACertificates('default');
+    trustCertificate();
+    const client = clientFor({ policy: { allowLoopback: true } });
+    setDefaultCACertificates(before);
+    const answers = Array.from({ length: 3 }, () => client.getJson(`https://localhost:${port}/`, limits));
+    expect((await Promise.all(answers)).map(({ kind }) => kind)).toEqual(['json', 'json', 'json']);
   });
 
   it('is never disabled by the environment', async () => {

@@ -1,5 +1,9 @@
+import { createServer as createHttpsServer } from 'node:https';
 import { createServer } from 'node:net';
-import { afterEach, expect, test } from 'vitest';
+import { getCACertificates, setDefaultCACertificates } from 'node:tls';
+import { afterEach, expect, onTestFinished, test } from 'vitest';
+import { WebSocketServer } from 'ws';
+import { certificate, listenForTest, trustCertificate } from '../../../harness/net/listen.ts';
 import { createNameResolver } from '../../network/dns/name-resolver.ts';
 import type { Resolve } from '../../network/guard/address-policy.ts';
 import { createSlots } from '../../network/guard/slots.ts';
@@ -65,4 +69,33 @@ test('the slot of a handshake is released after an abort, a failed DNS look-up a
     await open(hang),
   ];
   expect(outcomes).toEqual(['aborted', 'dns', 'refused_address', 'timeout']);
+});
+
+test('all streams of an opener share the TLS context that it created', async () => {
+  const server = createHttpsServer(certificate());
+  const { port } = await listenForTest(server);
+  const peers = new WebSocketServer({ server });
+  onTestFinished(() => {
+    for (const peer of peers.clients) peer.terminate();
+  });
+  const before = getCACertificates('default');
+  trustCertificate();
+  const openStream = createStreamOpener({
+    ...{ policy: { allowLoopback: true }, userAgent: 'Almanac/test', timings: { requestMs: 5_000 } },
+    ...{
+      resolve: createNameResolver({ hostsFile: null }).resolve,
+      handshakes: createSlots({ total: 2, perHost: 2, maxWaiting: 0 }),
+    },
+  });
+  // A context that is created from now on does not trust the server.
+  setDefaultCACertificates(before);
+  const source = { endpoint: `https://localhost:${port}`, peer: { source: 'a', privileged: false } };
+  const open = () => openStream(source, null, { onFrame: () => undefined }, new AbortController().signal);
+  const sockets = [await open(), await open()];
+  expect(peers.clients.size).toBe(2);
+  for (const socket of sockets) socket.close();
+  expect(await Promise.all(sockets.map(({ closed }) => closed))).toEqual([
+    { reason: 'local_close' },
+    { reason: 'local_close' },
+  ]);
 });

@@ -1,3 +1,4 @@
+import { createSecureContext } from 'node:tls';
 import { inputLimits } from '../../input/limits.ts';
 import { createNameResolver, systemHostsFile } from '../../network/dns/name-resolver.ts';
 import type { AddressPolicy, Resolve } from '../../network/guard/address-policy.ts';
@@ -201,6 +202,7 @@ const maxHandshakeMs = 15_000;
 /** Creates the function that opens the streams of labelers. Opens no connection. */
 export function createStreamOpener(options: StreamOpenerOptions): OpenStream {
   const { policy, userAgent, resolve, handshakes, timings } = options;
+  const secureContext = createSecureContext();
   return async ({ endpoint, peer }, cursor, events, signal) => {
     const handshakeMs = Math.min(timings.requestMs, maxHandshakeMs);
     const turn = await handshakes.acquire({ host: new URL(endpoint).host, ...peer }, timings.requestMs, signal);
@@ -214,6 +216,7 @@ export function createStreamOpener(options: StreamOpenerOptions): OpenStream {
             policy,
             userAgent,
             resolve,
+            secureContext,
             handshakeMs,
             closeMs: 2_000,
             maxFrameBytes,

@@ -1,6 +1,7 @@
 import { Agent as HttpAgent } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
 import type { Duplex } from 'node:stream';
+import { createSecureContext } from 'node:tls';
 import { createNameResolver } from '../dns/name-resolver.ts';
 import {
   type AddressPolicy,
@@ -296,7 +297,9 @@ function boundedAgents({ maxIdle, idleMs }: { maxIdle: number; idleMs: number })
   // The agent uses no proxy, because `proxyEnv` is not set. Slots limit active connections, so the agents limit only
   // idle connections.
   const options = { keepAlive: true, timeout: idleMs, maxFreeSockets: maxIdle };
-  const [http, https] = [new HttpAgent(options), new HttpsAgent(options)];
+  const http = new HttpAgent(options);
+  // The connections share one context, because each context takes 30 KB of memory and 0.25 ms of processor time.
+  const https = new HttpsAgent({ ...options, secureContext: createSecureContext() });
   for (const agent of [http, https]) boundIdle(agent, idle);
   return {
     http,

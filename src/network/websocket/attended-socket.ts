@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import type { SecureContext } from 'node:tls';
 import type { WebSocket } from 'ws';
 import { systemCode } from '../../ops/errors.ts';
 import { threadCpuMs } from '../../ops/process.ts';
@@ -10,6 +11,11 @@ export interface SocketOptions extends LivenessOptions, PartialMessageOptions {
   /** URL of the websocket: `wss:`, or `ws:` to loopback if the policy allows it. */
   readonly url: string;
   readonly policy: AddressPolicy;
+  /**
+   * TLS context, which one owner shares between its connections. Without it, each connection creates its own, which takes
+   * 30 KB of memory and 0.25 ms of processor time.
+   */
+  readonly secureContext?: SecureContext;
   /** Subprotocol offered in the handshake. */
   readonly protocol?: string;
   /** Timeout of the whole opening, in milliseconds: resolution, TCP, TLS and the response to the handshake. */

@@ -4,7 +4,7 @@ import { decode, encode, toBytes } from '@atcute/cbor';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type LabelKey, parseLabelKey } from '../../network/identity/did-document.ts';
-import { createSignatureCheck, secp256k1 } from '../signatures/verifier.ts';
+import { createSignatureCheck, secp256k1 } from '../signatures/signature-check.ts';
 import { type RawLabel, separateSignature } from './label-fields.ts';
 
 interface Vector {

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
   makeSourcesReport,
-  noCost,
   type ReportedSource,
   readSourcesReport,
+  sumOfCosts,
   writeSourcesReport,
 } from './sources-report.ts';
 
@@ -18,7 +18,7 @@ function source(n: number, change: Partial<ReportedSource> = {}): ReportedSource
   return {
     ...{ did: `did:web:labeler-${n}.example`, endpoint: `https://labeler-${n}.example`, state: 'established' },
     ...{ domains: [`labeler-${n}.example`], standing: 'seeded', denied: false, slots: 1 },
-    ...noCost,
+    ...sumOfCosts([]),
     ...change,
   };
 }
@@ -56,7 +56,7 @@ describe('the report of sources', () => {
     };
     writeFileSync(sourcesReportPath(folder), JSON.stringify(damaged));
     expect((await readSourcesReport(folder))?.listed).toMatchObject([
-      { did: 'did:web:a.example', ...noCost, state: 'unknown' },
+      { did: 'did:web:a.example', ...sumOfCosts([]), state: 'unknown' },
     ]);
   });
 });

@@ -66,21 +66,18 @@ export function makeSourcesReport(
   sources: readonly ReportedSource[],
   times: { readonly generatedAt: string; readonly startedAt: string },
 ): SourcesReport {
-  const totals = sources.reduce<SourceCost>(addCost, noCost);
   const listed = sources
     .toSorted((a, b) => b.cpuMs - a.cpuMs || b.bytesIn - a.bytesIn || (a.did < b.did ? -1 : 1))
     .slice(0, maxReportedSources)
     .map((source) => ({ ...source, ...rounded(source) }));
-  return { ...times, sources: sources.length, totals: rounded(totals), listed };
+  return { ...times, sources: sources.length, totals: rounded(sumOfCosts(sources)), listed };
 }
 
-/** Returns the sum of the costs of two sources. */
-export function addCost(a: SourceCost, b: SourceCost): SourceCost {
-  return Object.fromEntries(costMeasures.map((measure) => [measure, a[measure] + b[measure]])) as unknown as SourceCost;
+/** Returns the sum of the costs of sources. */
+export function sumOfCosts(costs: readonly SourceCost[]): SourceCost {
+  const sum = (measure: keyof SourceCost): number => costs.reduce((all, cost) => all + cost[measure], 0);
+  return Object.fromEntries(costMeasures.map((measure) => [measure, sum(measure)])) as unknown as SourceCost;
 }
-
-/** Cost of a source that used no resource. */
-export const noCost: SourceCost = { bytesIn: 0, bytesStored: 0, rows: 0, cpuMs: 0, writes: 0, throttledMs: 0 };
 
 function rounded(cost: SourceCost): SourceCost {
   return Object.fromEntries(

@@ -1,7 +1,7 @@
 import { createECDH, generateKeyPairSync, hash, sign, verify } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
-import { createSignatureCheck, derSignature } from './verifier.ts';
+import { createSignatureCheck, derSignature } from './signature-check.ts';
 
 const curves = {
   k256: { name: 'secp256k1', order: 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n },

@@ -2,11 +2,10 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { formatTimestamp } from '../../contract/timestamp.ts';
 import { changeDenyFile, DenyList, requireDenyList } from '../../labels/operator/deny-file.ts';
 import {
-  addCost,
-  noCost,
   type ReportedSource,
   readSourcesReport,
   type SourcesReport,
+  sumOfCosts,
 } from '../../labels/publish/sources-report.ts';
 import { OperatorError, systemCode } from '../../ops/errors.ts';
 import { StoreError } from '../../store/errors.ts';
@@ -245,20 +244,14 @@ function lineOf(source: ReportedSource, window: number): Line {
 
 /** Sums the listed sources by domain, sorted by cost. */
 function byDomain(lines: readonly Line[]): Line[] {
-  const sums = new Map<string, Line>();
-  for (const line of lines) {
-    const sum = sums.get(line.domain) ?? {
-      ...{ name: line.domain, domain: line.domain, state: '-', standing: '-', window: 0, slots: 0 },
-      ...noCost,
-    };
-    sums.set(line.domain, {
-      ...sum,
-      ...addCost(sum, line),
-      slots: sum.slots + line.slots,
-      window: sum.window + line.window,
-    });
-  }
-  return [...sums.values()].sort((a, b) => b.cpuMs - a.cpuMs || b.bytesIn - a.bytesIn || b.window - a.window);
+  return [...Map.groupBy(lines, ({ domain }) => domain)]
+    .map(([domain, ones]) => sumOf(domain, domain, ones))
+    .sort((a, b) => b.cpuMs - a.cpuMs || b.bytesIn - a.bytesIn || b.window - a.window);
+}
+
+function sumOf(name: string, domain: string, lines: readonly Line[]): Line {
+  const sum = (count: 'slots' | 'window'): number => lines.reduce((all, line) => all + line[count], 0);
+  return { name, domain, state: '-', standing: '-', window: sum('window'), slots: sum('slots'), ...sumOfCosts(lines) };
 }
 
 const columns = [
@@ -277,11 +270,7 @@ const columns = [
 function table(report: SourcesReport, lines: readonly Line[]): string[] {
   const { generatedAt, startedAt, sources: known, totals } = report;
   const right = new Set(columns.keys());
-  const total = lines.reduce((sum, { window }) => sum + window, 0);
-  const all: Line = {
-    ...{ name: `${known} sources`, domain: '-', state: '-', standing: '-', window: total },
-    ...{ slots: lines.reduce((sum, { slots }) => sum + slots, 0), ...totals },
-  };
+  const all: Line = { ...sumOf(`${known} sources`, '-', lines), ...totals };
   return [
     `since ${startedAt}, as of ${generatedAt}; window: rows that the store holds`,
     ...aligned(

@@ -7,13 +7,12 @@ import type { SignatureVerdict } from '../../contract/vocabulary.ts';
 import { type AdmissionReason, admit } from '../../labels/ingest/admission.ts';
 import { split } from '../../labels/ingest/ports.ts';
 import { markOf } from '../../labels/reading/pages.ts';
-import { type KnownLabeler, rowOf } from '../../labels/roster/known-labeler.ts';
 import { writePosition } from '../../labels/state/reading-events.ts';
-import { Tracker } from '../../labels/state/step.ts';
 import { type ReceivedLabel, splitUri, targetOf } from '../../store/label.ts';
 import { openStoreWriter } from '../../store/open.ts';
 import { claimOrigin } from '../../store/origin.ts';
 import type { NewObservation, PositionChange, StoreWriter } from '../../store/port.ts';
+import type { RosterRow } from '../../store/roster.ts';
 import { day, hour, micros, minute, second } from '../../store/time.ts';
 import { opened } from '../labels/labels-action.ts';
 
@@ -100,7 +99,7 @@ export async function writeLabelHistory({ store, labelers, end, signal }: LabelH
   }
   for (const at of pagesBetween(from, end)) await accept(at);
   await store.append({ at: end, observations: [], refusals: [], positions: positionsOf(readings, end) });
-  await store.putRoster(readings.map((reading) => rowOf(labelerOf(reading, startedAt), end)));
+  await store.putRoster(readings.map((reading) => rosterRow(reading, startedAt)));
   for (const { labeler, until } of readings) {
     if (until === null || until === end) continue;
     await store.recordGap({ source: labeler.did, start: until, end, reason: 'source_unavailable' });
@@ -180,9 +179,15 @@ function positionsOf(readings: readonly Reading[], end: Micros): PositionChange[
     });
 }
 
-function labelerOf({ labeler, until, read }: Reading, startedAt: Micros): KnownLabeler {
+function rosterRow({ labeler, until, read }: Reading, startedAt: Micros): RosterRow {
   const { did, endpoint, profile } = labeler;
-  const tracked = {
+  return {
+    ...{ did, endpoint, resolutionStatus: 'labeler', handle: null },
+    origin: profile.seeded ? 'seeded' : 'discovered',
+    provenance: [profile.seeded ? 'seeds' : profile.relays.length > 0 ? 'relay 127.0.0.1' : 'jetstream'],
+    // A labeler that never responded has failed its trial long before the end.
+    enrolled: until !== null,
+    state: until === null ? 'refused' : profile.ailment === 'dead' ? 'unavailable' : 'established',
     stateSince: until ?? startedAt,
     firstAsked: startedAt,
     firstAnswered: until === null ? null : startedAt,
@@ -191,19 +196,6 @@ function labelerOf({ labeler, until, read }: Reading, startedAt: Micros): KnownL
     completeThrough: until,
     dated: read > 0,
     undated: false,
-  };
-  const state = until === null ? 'refused' : profile.ailment === 'dead' ? 'unavailable' : 'established';
-  return {
-    did,
-    origin: profile.seeded ? 'seeded' : 'discovered',
-    provenance: new Set([profile.seeded ? 'seeds' : profile.relays.length > 0 ? 'relay 127.0.0.1' : 'jetstream']),
-    resolutionStatus: 'labeler',
-    endpoint,
-    pds: null,
-    handle: null,
-    handleConfirmed: false,
-    denied: false,
-    tracker: new Tracker(did, { ...tracked, state }),
   };
 }
 

@@ -1,7 +1,7 @@
 import { Secp256k1PrivateKeyExportable } from '@atcute/crypto';
 import { expect, test } from 'vitest';
 import { readLabel, separateSignature } from '../../../src/labels/label/label-fields.ts';
-import { createSignatureCheck } from '../../../src/labels/signatures/verifier.ts';
+import { createSignatureCheck } from '../../../src/labels/signatures/signature-check.ts';
 import { readFrame } from '../../../src/labels/stream/frame-queue.ts';
 import { parseLabelKey } from '../../../src/network/identity/did-document.ts';
 

@@ -11,11 +11,10 @@ import {
   writeSync,
 } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { dayOf, hourMs } from '../../archive/days/calendar.ts';
-import { issuesFile, parseIssues } from '../../archive/days/known-issues.ts';
-import { factNames, lineFileOf } from '../../archive/days/line.ts';
-import { indexFile, parseIndex, pathOf } from '../../archive/days/records.ts';
+import { hourMs } from '../../archive/days/calendar.ts';
+import { issuesFile } from '../../archive/days/known-issues.ts';
 import { parseSignerKey } from '../../archive/log/note.ts';
+import { type ArchiveState, archiveState } from '../../archive/state.ts';
 import { artifactNames } from '../../artifact/write.ts';
 import type { FreshnessBounds } from '../../facts/judge.ts';
 import { isObject } from '../../input/json-budget.ts';
@@ -249,7 +248,8 @@ const behindMs = 2 * hourMs;
 function checkArchive(folder: string, keyPath: string | null, now: number): Finding[] {
   const directory = checkFolder('archive', folder);
   if (directory.level !== 'ok') return [directory];
-  return [directory, checkKey(keyPath ?? `${resolve(folder)}.key`), checkDays(folder, now), checkIssues(folder)];
+  const { days, issues } = archiveState(folder, now);
+  return [directory, checkKey(keyPath ?? `${resolve(folder)}.key`), checkDays(folder, days, now), checkIssues(issues)];
 }
 
 function checkKey(path: string): Finding {
@@ -266,40 +266,16 @@ function checkKey(path: string): Finding {
   }
 }
 
-function checkDays(folder: string, now: number): Finding {
+function checkDays(folder: string, days: ArchiveState['days'], now: number): Finding {
   const check = 'archived days';
-  const index = parseIndex(read(folder, indexFile) ?? Buffer.alloc(0));
-  if (!index) return warn(check, `${folder} contains no archive yet`, 'start almanac archive');
-  const closed = index.days.filter(({ state }) => state === 'closed').length;
-  const found = `${closed} closed and ${index.days.length - closed} open days`;
-  const last = Math.max(...factNames.map((name) => lastHour(folder, lineFileOf(name), now)));
-  if (now - last <= behindMs) return ok(check, found);
+  if (days === null) return warn(check, `${folder} contains no archive yet`, 'start almanac archive');
+  const found = `${days.closed} closed and ${days.open} open days`;
+  if (now - days.lastHour <= behindMs) return ok(check, found);
   return warn(check, `${found}; nothing was archived in the last two hours`, 'see the log of almanac archive');
 }
 
-/** Returns the last archived hour of today or yesterday, in milliseconds since 1970, or 0 if neither day has one. */
-function lastHour(folder: string, name: string, now: number): number {
-  for (const day of [dayOf(now), dayOf(now - 24 * hourMs)]) {
-    const hours = [...(read(folder, pathOf(day, name))?.toString('utf8') ?? '').matchAll(/^\{"hour":"([^"]{20})"/gm)];
-    const last = Date.parse(hours.at(-1)?.[1] ?? '');
-    if (!Number.isNaN(last)) return last;
-  }
-  return 0;
-}
-
-function checkIssues(folder: string): Finding {
+function checkIssues(issues: number | null): Finding {
   const check = 'known issues';
-  const bytes = read(folder, issuesFile);
-  const issues = bytes ? parseIssues(bytes) : [];
-  if (!issues)
-    return fail(check, `${issuesFile} is invalid: new issues are not added to any day`, 'see docs/archive.md');
-  return ok(check, `${issues.length} known issues`);
-}
-
-function read(folder: string, path: string): Buffer | null {
-  try {
-    return readFileSync(resolve(folder, path));
-  } catch {
-    return null;
-  }
+  if (issues !== null) return ok(check, `${issues} known issues`);
+  return fail(check, `${issuesFile} is invalid: new issues are not added to any day`, 'see docs/archive.md');
 }

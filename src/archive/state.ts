@@ -1,0 +1,50 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { dayMs, dayOf } from './days/calendar.ts';
+import { issuesFile, parseIssues } from './days/known-issues.ts';
+import { factNames, lineFileOf } from './days/line.ts';
+import { indexFile, parseIndex, pathOf } from './days/records.ts';
+
+/** State of an archive, as its files show it to an operator. */
+export interface ArchiveState {
+  /** Days of the archive by state, or null if the directory contains no readable index. */
+  readonly days: {
+    readonly closed: number;
+    readonly open: number;
+    /** Last archived hour of today or yesterday, in milliseconds since 1970, or 0 if there is none. */
+    readonly lastHour: number;
+  } | null;
+  /** Number of known issues, or null if their file is invalid, so that no day gets new issues. */
+  readonly issues: number | null;
+}
+
+/** Reads the state of the archive in a directory. `now` is in milliseconds since 1970. Never throws for a missing file. */
+export function archiveState(folder: string, now: number): ArchiveState {
+  const index = parseIndex(bytesOf(folder, indexFile) ?? Buffer.alloc(0));
+  const listed = bytesOf(folder, issuesFile);
+  return { days: index && daysOf(index.days, folder, now), issues: listed ? (parseIssues(listed)?.length ?? null) : 0 };
+}
+
+function daysOf(days: readonly { readonly state: string }[], folder: string, now: number): ArchiveState['days'] {
+  const closed = days.filter(({ state }) => state === 'closed').length;
+  const lastHour = Math.max(...factNames.map((name) => lastHourOf(folder, lineFileOf(name), now)));
+  return { closed, open: days.length - closed, lastHour };
+}
+
+function lastHourOf(folder: string, name: string, now: number): number {
+  for (const day of [dayOf(now), dayOf(now - dayMs)]) {
+    const lines = bytesOf(folder, pathOf(day, name))?.toString('utf8') ?? '';
+    const hours = [...lines.matchAll(/^\{"hour":"([^"]{20})"/gm)];
+    const last = Date.parse(hours.at(-1)?.[1] ?? '');
+    if (!Number.isNaN(last)) return last;
+  }
+  return 0;
+}
+
+function bytesOf(folder: string, path: string): Buffer | null {
+  try {
+    return readFileSync(join(folder, path));
+  } catch {
+    return null;
+  }
+}

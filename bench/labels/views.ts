@@ -9,8 +9,9 @@ const requestsPerClient = 100;
 export interface ViewFigures {
   readonly name: string;
   readonly requests: number;
-  /** Durations of the responses with status 200, in milliseconds. */
+  /** 50th percentile of the durations of the responses with status 200, in milliseconds. */
   readonly p50: number;
+  /** 99th percentile of these durations. */
   readonly p99: number;
   /** Number of responses by status. */
   readonly statuses: Readonly<Record<string, number>>;

@@ -20,6 +20,7 @@ interface IdentityPlaces {
   readonly handles: RegExp | null;
 }
 
+/** The places by the name of the file. An identity at any other place is a finding. */
 const places: Readonly<Record<string, IdentityPlaces>> = {
   [gapsFile]: { dids: /^\/gaps\/\d+\/labeler_did$/, handles: /^\/(?:schema|gaps\/\d+\/host)$/ },
   [labelsForm.name]: { dids: /^\/labelers\/\d+\/labeler_did$/, handles: null },

@@ -14,11 +14,16 @@ export interface ArchiveState {
     /** Last archived hour of today or yesterday, in milliseconds since 1970, or 0 if there is none. */
     readonly lastHour: number;
   } | null;
-  /** Number of known issues, or null if their file is invalid, so that no day gets new issues. */
+  /**
+   * Number of known issues, which is 0 without their file, or null if the file is invalid, so that no day gets new issues.
+   */
   readonly issues: number | null;
 }
 
-/** Reads the state of the archive in a directory. `now` is in milliseconds since 1970. Never throws for a missing file. */
+/**
+ * Reads the state of the archive in a directory. `now` is in milliseconds since 1970. A file that cannot be read counts as
+ * missing.
+ */
 export function archiveState(folder: string, now: number): ArchiveState {
   const index = parseIndex(bytesOf(folder, indexFile) ?? Buffer.alloc(0));
   const listed = bytesOf(folder, issuesFile);

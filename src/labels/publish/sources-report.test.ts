@@ -2,15 +2,11 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import {
-  makeSourcesReport,
-  type ReportedSource,
-  readSourcesReport,
-  sumOfCosts,
-  writeSourcesReport,
-} from './sources-report.ts';
+import { makeSourcesReport, type ReportedSource, readSourcesReport, writeSourcesReport } from './sources-report.ts';
 
 const sourcesReportPath = (folder: string): string => join(folder, 'labels-sources.json');
+
+const noCost = { bytesIn: 0, bytesStored: 0, rows: 0, cpuMs: 0, writes: 0, throttledMs: 0 };
 
 const times = { generatedAt: '2026-11-22T10:00:00.000Z', startedAt: '2026-11-22T09:00:00.000Z' };
 
@@ -18,7 +14,7 @@ function source(n: number, change: Partial<ReportedSource> = {}): ReportedSource
   return {
     ...{ did: `did:web:labeler-${n}.example`, endpoint: `https://labeler-${n}.example`, state: 'established' },
     ...{ domains: [`labeler-${n}.example`], standing: 'seeded', denied: false, slots: 1 },
-    ...sumOfCosts([]),
+    ...noCost,
     ...change,
   };
 }
@@ -56,7 +52,7 @@ describe('the report of sources', () => {
     };
     writeFileSync(sourcesReportPath(folder), JSON.stringify(damaged));
     expect((await readSourcesReport(folder))?.listed).toMatchObject([
-      { did: 'did:web:a.example', ...sumOfCosts([]), state: 'unknown' },
+      { did: 'did:web:a.example', ...noCost, state: 'unknown' },
     ]);
   });
 });

@@ -5,10 +5,10 @@ import { untracked } from '../state/reading-state.ts';
 import { Tracker } from '../state/step.ts';
 import { ReadingSlots } from './reading-slots.ts';
 
-const placedAt = micros(1_780_000_000_000_000);
-const ago = (days: number) => micros(placedAt - days * day);
+const askedAt = micros(1_780_000_000_000_000);
+const ago = (days: number) => micros(askedAt - days * day);
 
-function labelerToPlace(
+function labelerAsking(
   name: string,
   { seeded = false, answeredDays = null as number | null, domain = `${name}.example` } = {},
 ) {
@@ -24,8 +24,8 @@ function labelerToPlace(
 }
 
 function slotsOf(max: number) {
-  const slots = new ReadingSlots(max, () => placedAt);
-  const take = ({ labeler, endpoint }: ReturnType<typeof labelerToPlace>) => {
+  const slots = new ReadingSlots(max, () => askedAt);
+  const take = ({ labeler, endpoint }: ReturnType<typeof labelerAsking>) => {
     const outcome = slots.take(labeler, endpoint);
     return outcome.kind === 'granted' ? (outcome.displaced?.did ?? 'granted') : 'waiting';
   };
@@ -34,8 +34,8 @@ function slotsOf(max: number) {
 
 test('if no reading slot is free, a new source waits and does not displace another source', () => {
   const { slots, take } = slotsOf(2);
-  const late = labelerToPlace('late');
-  expect([take(labelerToPlace('a')), take(labelerToPlace('b')), take(late)]).toEqual(['granted', 'granted', 'waiting']);
+  const late = labelerAsking('late');
+  expect([take(labelerAsking('a')), take(labelerAsking('b')), take(late)]).toEqual(['granted', 'granted', 'waiting']);
   expect([slots.waits(late.labeler.did), slots.next()]).toEqual([true, null]);
 });
 
@@ -44,23 +44,23 @@ test.each([
   ['established', { answeredDays: 7 }],
 ])('a source that is %s takes the slot of the newest new source, which then waits', (_, priority) => {
   const { slots, take } = slotsOf(4);
-  take(labelerToPlace('established', { answeredDays: 30 }));
-  take(labelerToPlace('seed', { seeded: true }));
-  take(labelerToPlace('older', { answeredDays: 5 }));
-  take(labelerToPlace('younger', { answeredDays: 1 }));
-  expect(take(labelerToPlace('late', priority))).toBe('did:web:younger.example');
+  take(labelerAsking('established', { answeredDays: 30 }));
+  take(labelerAsking('seed', { seeded: true }));
+  take(labelerAsking('older', { answeredDays: 5 }));
+  take(labelerAsking('younger', { answeredDays: 1 }));
+  expect(take(labelerAsking('late', priority))).toBe('did:web:younger.example');
   expect(slots.waits('did:web:younger.example')).toBe(true);
-  expect(take(labelerToPlace('later', priority))).toBe('did:web:older.example');
-  expect(take(labelerToPlace('last', priority))).toBe('waiting');
+  expect(take(labelerAsking('later', priority))).toBe('did:web:older.example');
+  expect(take(labelerAsking('last', priority))).toBe('waiting');
 });
 
 test('a free reading slot is assigned to the waiting source that responded first', () => {
   const { slots, take } = slotsOf(1);
-  const first = labelerToPlace('first');
+  const first = labelerAsking('first');
   const waiting = [
-    labelerToPlace('unanswered'),
-    labelerToPlace('young', { answeredDays: 1 }),
-    labelerToPlace('old', { answeredDays: 5 }),
+    labelerAsking('unanswered'),
+    labelerAsking('young', { answeredDays: 1 }),
+    labelerAsking('old', { answeredDays: 5 }),
   ];
   for (const one of [first, ...waiting]) take(one);
   slots.release(first.labeler.did);
@@ -69,17 +69,17 @@ test('a free reading slot is assigned to the waiting source that responded first
 
 test('new sources of one domain get at most a tenth of the reading slots, and an established source of that domain gets an additional slot', () => {
   const { slots, take } = slotsOf(1_000);
-  const crowd = Array.from({ length: 101 }, (_, i) => labelerToPlace(`c${i}`, { domain: 'crowd.example' }));
+  const crowd = Array.from({ length: 101 }, (_, i) => labelerAsking(`c${i}`, { domain: 'crowd.example' }));
   expect(crowd.map(take).filter((outcome) => outcome === 'waiting')).toHaveLength(1);
   expect(slots.next()).toBe(null);
-  expect(take(labelerToPlace('other'))).toBe('granted');
-  expect(take(labelerToPlace('e', { domain: 'crowd.example', answeredDays: 8 }))).toBe('granted');
+  expect(take(labelerAsking('other'))).toBe('granted');
+  expect(take(labelerAsking('e', { domain: 'crowd.example', answeredDays: 8 }))).toBe('granted');
   slots.release(crowd[0]?.labeler.did ?? '');
   expect(slots.next()?.did).toBe(crowd[100]?.labeler.did);
 });
 
 test('a source that moves to a different endpoint keeps its reading slot', () => {
   const { take } = slotsOf(1);
-  const one = labelerToPlace('one');
+  const one = labelerAsking('one');
   expect([take(one), take({ ...one, endpoint: 'https://moved.example' })]).toEqual(['granted', 'granted']);
 });

@@ -72,18 +72,19 @@ const minCost = 1e-6;
 /** Number of children of a node at which its idle children without a debt are removed for the first time. */
 const maxIdle = 1_024;
 
+/** A waiting item and its cost, divided by the weight of its priority class. */
 interface Queued<T> {
   readonly item: T;
   readonly cost: number;
 }
 
 /**
- * A priority class, domain or source, or the root above them. Each queue has two nodes for most sources, nearly all of
- * them idle; an idle node has no lists, because the empty lists would take more memory than the rest of it.
+ * A priority class, domain or source, or the root above them. A queue has a node for each source and for its domain, and
+ * nearly all of them are idle. An idle node has no arrays, because empty arrays would take more memory than its numbers.
  */
 class Node<T> {
   waiting = 0;
-  /** Waiting items of a source in the order of arrival, or null. */
+  /** Waiting items of a source in the order of arrival; null if none waits. */
   #items: Queued<T>[] | null = null;
   #time = 0;
   /** Virtual time at which the next item of the node ends, by which the parent orders its children. */
@@ -92,9 +93,9 @@ class Node<T> {
   #index = -1;
   /** Virtual time of the child that was served last. */
   #now = 0;
-  /** Children by name, or null. */
+  /** Children by name; null in a source. */
   #children: Map<string, Node<T>> | null = null;
-  /** Children with waiting items as a binary heap, or null. */
+  /** Children with waiting items as a binary heap; null if no item waits. */
   #heap: Node<T>[] | null = null;
   #sweepAt = maxIdle;
 

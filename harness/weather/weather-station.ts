@@ -22,6 +22,8 @@ interface Told {
   readonly outcomes: Record<string, number>;
   readonly causes: string[];
   readonly connections: { live: number; backfill: number };
+  /** True while the live reader has an open connection. */
+  isLive: boolean;
   gapSeconds: number;
   /** Last reported lag: difference between the clock and the live reader's position, in seconds. */
   lagSeconds: number;
@@ -78,6 +80,7 @@ export async function startStation(options: StationOptions = {}): Promise<Statio
     outcomes: {},
     causes: [],
     connections: { live: 0, backfill: 0 },
+    isLive: false,
     gapSeconds: 0,
     lagSeconds: Number.POSITIVE_INFINITY,
     lagAtUs: 0,
@@ -214,8 +217,12 @@ function recordingTelemetry(told: Told, lookedAt: () => number): WeatherTelemetr
     },
     connected: (role) => {
       told.connections[role] += 1;
+      if (role === 'live') told.isLive = true;
     },
-    disconnected: (_, cause) => told.causes.push(cause),
+    disconnected: (role, cause) => {
+      told.causes.push(cause);
+      if (role === 'live') told.isLive = false;
+    },
     gap: (seconds) => {
       told.gapSeconds += seconds;
     },

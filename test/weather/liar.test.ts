@@ -43,13 +43,16 @@ const sent = ({ sim }: Station): number => sim.truth.deliveries.reduce((sum, { f
 /** Number of turns of the event loop without activity after which the host and the instrument count as idle. */
 const quietTurns = 60;
 
-/** Waits until the host has sent, and the instrument has read, all events from before the clock was stopped. */
+/**
+ * Waits until the host has sent, and the instrument has read, all events from before the clock was stopped. A false
+ * frame may end the connection: the instrument then reads no event until it is connected again, however long that takes.
+ */
 async function settled(station: Station): Promise<void> {
   let last = -1;
   let turns = 0;
   await until('no further event arrives', () => {
     const now = seen(station) + sent(station);
-    turns = now === last ? turns + 1 : 0;
+    turns = now === last && station.told.isLive ? turns + 1 : 0;
     last = now;
     return turns > quietTurns;
   });

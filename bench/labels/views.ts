@@ -36,7 +36,7 @@ interface ViewedInstrument {
 export async function startViews({ store, artifacts, data, account }: ViewedInstrument): Promise<Views> {
   const programs = [
     startProgram(['account', '--port', '0', '--store', store, '--data', data, '--no-handles', '--trust-proxy', '1']),
-    startProgram(['facts', '--port', '0', '--artifacts', artifacts]),
+    startProgram(['facts', '--port', '0', '--artifacts', artifacts, '--trust-proxy', '1']),
   ];
   const [accounts, facts] = await Promise.all(programs.map((program) => program.listening()));
   const stopping = new AbortController();

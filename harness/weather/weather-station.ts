@@ -120,6 +120,7 @@ export async function startStation(options: StationOptions = {}): Promise<Statio
     clock,
     weather: () => weather ?? make(),
     restart: async (change) => {
+      told.isLive = false;
       weather = make(change);
       await weather.start();
     },

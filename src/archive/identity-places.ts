@@ -1,3 +1,4 @@
+import type { IdentityPlaces } from '../contract/privacy/find-identity.ts';
 import { gapsFile } from './compute/gaps.ts';
 import { labelsForm } from './hours/labels-day.ts';
 import { weatherForm } from './hours/weather-day.ts';
@@ -11,14 +12,6 @@ import {
   weatherPostKinds,
   weatherTotals,
 } from './tables/columns.ts';
-
-/** Places in a file of the archive where an identity is allowed, as patterns of JSON pointers. */
-interface IdentityPlaces {
-  /** Places where DIDs of labelers are allowed. */
-  readonly dids: RegExp;
-  /** Places where names of hosts and schemas are allowed, which look like handles; null if there are none. */
-  readonly handles: RegExp | null;
-}
 
 /** The places by the name of the file. An identity at any other place is a finding. */
 const places: Readonly<Record<string, IdentityPlaces>> = {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { FactEnvelope } from '../contract/envelope.ts';
 import { isDid } from '../contract/identifiers.ts';
 import { bucketSeconds, cacheSeconds } from '../contract/limits.ts';
-import { findIdentity, type IdentityShape } from '../contract/privacy/find-identity.ts';
+import { findIdentity, type IdentityPlaces, type IdentityShape } from '../contract/privacy/find-identity.ts';
 import { collectionNames } from '../contract/vocabulary.ts';
 import type { ReadRequest } from '../http/read-request.ts';
 import { type HeaderList, httpDate, jsonType, type Reply } from '../http/reply.ts';
@@ -145,14 +145,6 @@ export function describeLeak({ shape, pointer }: Leak): string {
     encoded: 'text with too many nested encodings',
   };
   return `${what[shape]} is at ${pointer}`;
-}
-
-/** Places in a body where an identity is allowed, as patterns of JSON pointers. */
-export interface IdentityPlaces {
-  /** Places where DIDs of labelers are allowed. */
-  readonly dids: RegExp;
-  /** Places where handles of labelers are allowed; null if the body must not contain any handle. */
-  readonly handles: RegExp | null;
 }
 
 const placesInFacts: IdentityPlaces = { dids: /^\/facts\/top_labelers_7d\/\d+\/labeler_did$/, handles: null };

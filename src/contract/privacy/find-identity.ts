@@ -12,6 +12,14 @@ const atUri = /at:\/\//i;
  */
 export type IdentityShape = 'did' | 'at-uri' | 'handle' | 'encoded';
 
+/** Places in a body where an identity is allowed, as patterns of JSON pointers. */
+export interface IdentityPlaces {
+  /** Places where DIDs of labelers are allowed. */
+  readonly dids: RegExp;
+  /** Places where handles, or names that look like handles, are allowed; null if there are none. */
+  readonly handles: RegExp | null;
+}
+
 /**
  * Returns the kind of an identity that a text contains in any spelling, or `encoded` if the text cannot be decoded
  * completely; null if the text contains no identity. `hosts` are lower-case host names that the text may contain.

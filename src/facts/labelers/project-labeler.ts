@@ -8,11 +8,12 @@ import {
   type LabelersEnvelope,
   labelerContractIds,
 } from '../../contract/labelers.ts';
+import type { IdentityPlaces } from '../../contract/privacy/find-identity.ts';
 import { formatTimestamp, parseTimestamp } from '../../contract/timestamp.ts';
 import { fewerThanFive, type LabelerProblem, type Origin, signatureVerdicts } from '../../contract/vocabulary.ts';
 import { agreeing, countText, instantText } from '../../web/format.ts';
 import { recentLabelProvenance } from '../project-labels.ts';
-import { describeLeak, findLeakExcept, type IdentityPlaces, PrivacyAlarm } from '../representation.ts';
+import { describeLeak, findLeakExcept, PrivacyAlarm } from '../representation.ts';
 import { caveatsOfOrigin } from '../shown-facts.ts';
 import type { Pair, Paired } from './pair.ts';
 

@@ -81,7 +81,7 @@ test('all streams of an opener share the TLS context that it created', async () 
   const before = getCACertificates('default');
   trustCertificate();
   const openStream = createStreamOpener({
-    ...{ policy: { allowLoopback: true }, userAgent: 'Almanac/test', timings: { requestMs: 5_000 } },
+    ...{ policy: { allowLoopback: true }, userAgent: 'Almanac/test', timings: { requestMs: 120_000 } },
     ...{
       resolve: createNameResolver({ hostsFile: null }).resolve,
       handshakes: createSlots({ total: 2, perHost: 2, maxWaiting: 0 }),

@@ -41,7 +41,7 @@ export async function openSocket(options: SocketOptions, signal: AbortSignal): P
         phase.now = 'connect';
       },
     }),
-    ...(options.secureContext === undefined ? {} : { secureContext: options.secureContext }),
+    secureContext: options.secureContext,
     maxPayload: options.maxFrameBytes,
     // Limit the number of fragments, because each one occupies memory that the limits on bytes do not count.
     maxFragments: options.maxFragments ?? defaultMaxFragments,

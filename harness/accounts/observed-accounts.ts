@@ -55,8 +55,8 @@ export async function observeAccounts(hotRows: number): Promise<ObservedAccounts
   const clocks = { wall: () => micros(nowMs() * 1000), monotonic: () => performance.now() * 1000 - ago * 1000 };
   const sim = createSim({
     ...{ seed: 11, rate: 1, historyHours: 0, labelers: 3, labelRate: 0, population: 'plain', clock: nowMs },
-    // Use p256, because signing and checking take less processor time than with k256.
-    shapeLabeler: () => ({ curve: 'p256', software: 'skyware' }),
+    // Use k256: its signatures take half of the processor time that those of p256 take.
+    shapeLabeler: () => ({ curve: 'k256', software: 'skyware' }),
   });
   const { plc } = await sim.start();
   const { list, pds } = sim.labelers;

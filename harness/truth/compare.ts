@@ -34,11 +34,22 @@ export function served({ sim, span, acceptedUs }: Compared, which: 'served' | 'e
   return sim.labelers.truth.expected({ epochUs: span.start, which, acceptedUs });
 }
 
-/** Returns true if the store has the expected number of rows for each labeler and action. */
-export async function sameActions(compared: Compared): Promise<boolean> {
-  const rows = await compared.store.countsByLabeler(compared.span);
-  const stored = new Map(rows.map(({ labeler, applied, removed }) => [labeler, { applied, removed }]));
-  return isDeepStrictEqual(stored, served(compared).byAction);
+/**
+ * Returns a check whether the store has the expected number of rows for each labeler and action. The check reads the
+ * whole record again only after more labels have been served.
+ */
+export function actionsCheck(compared: Compared): () => Promise<boolean> {
+  const { sim, store, span } = compared;
+  const servedLabels = (): number =>
+    sim.labelers.list.flatMap(({ served: { list } }) => list).reduce((sum, { from, to }) => sum + to - from, 0);
+  let expected: { readonly labels: number; readonly byAction: Expected['byAction'] } | null = null;
+  return async () => {
+    const rows = await store.countsByLabeler(span);
+    const stored = new Map(rows.map(({ labeler, applied, removed }) => [labeler, { applied, removed }]));
+    const labels = servedLabels();
+    if (labels !== expected?.labels) expected = { labels, byAction: served(compared).byAction };
+    return isDeepStrictEqual(stored, expected.byAction);
+  };
 }
 
 /** Returns all differences between the store and the network's record. */

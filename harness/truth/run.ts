@@ -17,7 +17,7 @@ import { type StandbyStation, startStandby } from '../labels/standby-station.ts'
 import { until } from '../process/until.ts';
 import { cast, expectedSources, minLabelers, roleAt, shapeOf, stateOf } from './cast.ts';
 import { type MovedClock, movedClock, slowness } from './clock.ts';
-import { type Compared, differences, hiddenLosses, sameActions, served, sourcesAre, wholeSpan } from './compare.ts';
+import { actionsCheck, type Compared, differences, hiddenLosses, served, sourcesAre, wholeSpan } from './compare.ts';
 import { gapDifferences } from './gaps.ts';
 import { labelersMatch, resolvesHandles } from './labelers/compare.ts';
 import { type Course, courseFrom } from './labelers/course.ts';
@@ -337,7 +337,7 @@ async function settled(run: Run): Promise<void> {
       ({ labeler, edge }) => labeler.served.has(edge) || labeler.log.replaced(edge, labeler.edge) || !labeler.listening,
     );
   await until('all labels were served', given, 60_000).catch(() => undefined);
-  await until('all labels are stored', () => sameActions(comparedOf(run)), 120_000).catch(() => undefined);
+  await until('all labels are stored', actionsCheck(comparedOf(run)), 120_000).catch(() => undefined);
   course.settledUs.push(clock.wall());
 }
 

@@ -17,10 +17,13 @@ const seed = Number(process.env.MUTATION_SEED ?? 1);
 type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 type Path = (string | number)[];
 
-function paths(value: Json, path: Path = []): Path[] {
-  if (Array.isArray(value)) return [path, ...value.flatMap((member, index) => paths(member, [...path, index]))];
-  if (typeof value !== 'object' || value === null) return [path];
-  return [path, ...Object.entries(value).flatMap(([key, member]) => paths(member, [...path, key]))];
+/** Returns the paths of a value and of all values in it, each before those that it contains. */
+function paths(value: Json, path: Path = [], into: Path[] = []): Path[] {
+  into.push(path);
+  if (Array.isArray(value)) for (const [index, member] of value.entries()) paths(member, [...path, index], into);
+  else if (typeof value === 'object' && value !== null)
+    for (const [key, member] of Object.entries(value)) paths(member, [...path, key], into);
+  return into;
 }
 
 const strange = fc.oneof(
@@ -153,24 +156,29 @@ function domainNames(text: string): string[] {
 
 describe.each(Object.keys(artifactFixtures) as ArtifactFixture[])('a mutated %s artifact', (name) => {
   const facts = factsInMemory(fixtureNow[name]);
-  const original = JSON.parse(fixtureText(artifactFixtures[name])) as Json;
+  const text = fixtureText(artifactFixtures[name]);
+  const original = JSON.parse(text) as Json;
 
   it('is refused, or its values are served unchanged', () => {
     const seen = { served: 0, refused: 0, alarmed: 0 };
     fc.assert(
       fc.property(fc.array(change, { minLength: 1, maxLength: 3 }), bytesDamage, (changes, damage) => {
-        const value = changes.reduce(applied, structuredClone(original));
+        const value = changes.reduce(applied, JSON.parse(text) as Json);
         const bytes = damaged(JSON.stringify(value), damage);
         facts.set(name, bytes);
+        let said: Set<string> | null = null;
         for (const path of factsOf[name]) {
           const { status, body } = facts.get(path);
           const answer = JSON.parse(body?.toString('utf8') ?? '');
-          expect(openApi.faults('get', path, status, answer)).toEqual([]);
+          const faults = openApi.faults('get', path, status, answer);
           if (status === 200) {
-            seen.served++;
-            const said = leaves(JSON.parse(bytes.toString('utf8')));
-            expect(unsaid(answer.facts, said, '/facts')).toEqual([]);
-          } else if (status === 503) seen.refused++;
+            said ??= leaves(JSON.parse(bytes.toString('utf8')));
+            faults.push(...unsaid(answer.facts, said, '/facts'));
+          }
+          // Vitest's assertion would take longer than everything before it.
+          if (faults.length > 0) expect(faults).toEqual([]);
+          if (status === 200) seen.served++;
+          else if (status === 503) seen.refused++;
           else {
             // The privacy scan refuses the whole fact if its text contains an identity.
             expect([status, answer.error.code, mayNameAnAccount(bytes.toString('utf8'), original)]).toEqual([

@@ -59,7 +59,14 @@ export async function installPackages(): Promise<void> {
   const [wanted, installed] = [join(folder, 'requirements.txt'), join(python, 'installed')];
   if (!isNewer(installed, wanted)) {
     await run('python3', ['-m', 'venv', python]);
-    await run(join(python, 'bin', 'pip'), ['install', '-q', '--disable-pip-version-check', '-r', wanted]);
+    await run(join(python, 'bin', 'pip'), [
+      'install',
+      '-q',
+      '--no-compile',
+      '--disable-pip-version-check',
+      '-r',
+      wanted,
+    ]);
     writeFileSync(installed, '');
   }
 }

@@ -41,6 +41,37 @@ export function importsIn(file: string, source: ts.SourceFile): { node: ts.Node;
   return found;
 }
 
+/**
+ * Returns the packages and built-in modules that are loaded together with a file of the repository, directly or through
+ * other files. Omits type imports, which the compiler removes, and dynamic imports.
+ */
+export function packagesLoadedWith(file: string): Set<string> {
+  const packages = new Set<string>();
+  const files = new Set([file]);
+  for (const one of files) {
+    for (const statement of parsed(one).statements) {
+      const specifier = isErased(statement) ? null : specifierOf(statement);
+      if (specifier?.startsWith('.')) files.add(join(dirname(one), specifier));
+      else if (specifier) packages.add(specifier);
+    }
+  }
+  return packages;
+}
+
+/** Returns true for an import or export of types only. */
+function isErased(statement: ts.Statement): boolean {
+  if (ts.isExportDeclaration(statement)) return statement.isTypeOnly;
+  if (!ts.isImportDeclaration(statement)) return true;
+  const { importClause } = statement;
+  if (importClause === undefined) return false;
+  const { namedBindings } = importClause;
+  const areTypes =
+    namedBindings !== undefined &&
+    ts.isNamedImports(namedBindings) &&
+    namedBindings.elements.every(({ isTypeOnly }) => isTypeOnly);
+  return importClause.phaseModifier === ts.SyntaxKind.TypeKeyword || (areTypes && importClause.name === undefined);
+}
+
 function specifierOf(node: ts.Node): string | null {
   if ((ts.isImportDeclaration(node) || ts.isExportDeclaration(node)) && node.moduleSpecifier) {
     return ts.isStringLiteral(node.moduleSpecifier) ? node.moduleSpecifier.text : null;

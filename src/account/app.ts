@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { accountPaths } from '../contract/account.ts';
+import { accountPaths } from '../contract/identifiers.ts';
 import { microsFromMillis } from '../contract/timestamp.ts';
 import { below, pathOf, type ReadRequest } from '../http/read-request.ts';
 import { json, jsonType, preflight, type Reply, withBody } from '../http/reply.ts';

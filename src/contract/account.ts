@@ -12,15 +12,6 @@ import { coverageStatuses, labelActions, signatureVerdicts, targetKinds } from '
 /** Id of the manifest and row format of an export, with its major version. */
 export const accountExportSchema = 'atproto.account.export/v1';
 
-/** Paths of the account-view API, relative to `{account_url}`. They are matched exactly. */
-export const accountPaths = {
-  account: '/account',
-  exports: '/exports',
-  download: '/download',
-  health: '/health',
-  openapi: '/openapi.json',
-} as const;
-
 /** Maximum number of gaps listed for each labeler. If there are more, the closest ones are merged. */
 export const maxGapsPerLabeler = 16;
 

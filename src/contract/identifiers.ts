@@ -21,6 +21,15 @@ export const paths = {
   openapi: '/openapi.json',
 } as const;
 
+/** Paths of the account-view API, relative to `{account_url}`. They are matched exactly. */
+export const accountPaths = {
+  account: '/account',
+  exports: '/exports',
+  download: '/download',
+  health: '/health',
+  openapi: '/openapi.json',
+} as const;
+
 /** Pattern of a did:plc: its prefix and 24 base32 characters (did:plc specification). */
 export const didPlcPattern = '^did:plc:[a-z2-7]{24}$';
 

@@ -1,8 +1,9 @@
 import { AnswerError, NetworkError } from '../client/errors.ts';
 import { type Answer, exchange } from '../client/exchange.ts';
 import { retryAfterSeconds } from '../client/headers.ts';
-import { type AccountRow, accountExportSchema, accountPaths, type ExportManifest } from '../contract/account.ts';
+import { type AccountRow, accountExportSchema, type ExportManifest } from '../contract/account.ts';
 import type { FittingInterval } from '../contract/errors.ts';
+import { accountPaths } from '../contract/identifiers.ts';
 import { parseTimestamp } from '../contract/timestamp.ts';
 import { createBackoff } from '../network/websocket/backoff.ts';
 import { describeCode, systemCode } from '../ops/errors.ts';

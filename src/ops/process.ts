@@ -1,4 +1,3 @@
-import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { OperatorError, systemWords } from './errors.ts';
 
@@ -71,6 +70,8 @@ interface MetricsText {
 
 /** Starts the metrics listener. Rejects with OperatorError if the port cannot be bound. */
 export async function serveMetrics(port: number, metrics: MetricsText): Promise<MetricsServer> {
+  // Load the module on demand, because most commands serve nothing.
+  const { createServer } = await import('node:http');
   const server = createServer((request, response) => {
     if (request.method !== 'GET' || request.url !== '/metrics') {
       response.writeHead(404).end();

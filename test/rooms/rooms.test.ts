@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import ts from 'typescript';
 import { describe, expect, it } from 'vitest';
-import { allFiles, importsOf, parsed, root, sourceFiles } from '../../harness/process/imports.ts';
+import { allFiles, importsOf, packagesLoadedWith, parsed, root, sourceFiles } from '../../harness/process/imports.ts';
 import { shapeOf } from '../../harness/process/shape.ts';
 
 /** Rooms that each room may import, as described in ARCHITECTURE.md. */
@@ -132,6 +132,13 @@ describe('the rooms of the source', () => {
       return reached;
     };
     expect([...needs.keys()].filter((folder) => reachedFrom(folder).has(folder))).toEqual([]);
+  });
+
+  it('load neither schemas nor clients nor servers with the program before a command needs them', () => {
+    const loaded = [...packagesLoadedWith('src/main/almanac.ts')];
+    const slow = ['node:crypto', 'node:http', 'node:https', 'node:tls', 'node:zlib'];
+    expect(loaded.filter((name) => !name.startsWith('node:')).sort()).toEqual(['fastest-levenshtein', 'pino']);
+    expect(loaded.filter((name) => slow.includes(name))).toEqual([]);
   });
 
   it('import the counts of hot accounts only through their public module', () => {

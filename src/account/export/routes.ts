@@ -1,4 +1,5 @@
-import { accountPaths, type ExportCreated, type ExportLastPage, type ExportNextPage } from '../../contract/account.ts';
+import type { ExportCreated, ExportLastPage, ExportNextPage } from '../../contract/account.ts';
+import { accountPaths } from '../../contract/identifiers.ts';
 import { jsonType, withBody } from '../../http/reply.ts';
 import { maxChunkRows } from '../../store/port.ts';
 import type { Cursor, Cursors, Snapshot } from '../cursor/cursor.ts';

@@ -2,7 +2,7 @@ import Type from 'typebox';
 import * as account from '../account.ts';
 import { Health } from '../envelope.ts';
 import { AccountErrorBody, FittingInterval } from '../errors.ts';
-import { didPlcPattern, didWebPattern, maxDidLength } from '../identifiers.ts';
+import { accountPaths, didPlcPattern, didWebPattern, maxDidLength } from '../identifiers.ts';
 import { Acquisition, Gap } from '../labels.ts';
 import { openApiFrame, pathItemsOf, type Resource } from '../openapi/frame.ts';
 import { labelActions, targetKinds } from '../vocabulary.ts';
@@ -154,7 +154,7 @@ const pageRefusals = {
 };
 
 const resources: Record<string, OwnResource> = {
-  [account.accountPaths.account]: {
+  [accountPaths.account]: {
     id: 'Account',
     tag: 'account',
     summary: 'The observations on one account, as a page',
@@ -168,7 +168,7 @@ const resources: Record<string, OwnResource> = {
     },
     more: pageRefusals,
   },
-  [account.accountPaths.exports]: {
+  [accountPaths.exports]: {
     id: 'Exports',
     tag: 'account',
     summary: 'Create an export, or read a page of an export',
@@ -182,7 +182,7 @@ const resources: Record<string, OwnResource> = {
     },
     more: refusals,
   },
-  [account.accountPaths.download]: {
+  [accountPaths.download]: {
     id: 'Download',
     tag: 'account',
     summary: "An account page's rows as one document",
@@ -196,7 +196,7 @@ const resources: Record<string, OwnResource> = {
     },
     more: refusals,
   },
-  [account.accountPaths.health]: {
+  [accountPaths.health]: {
     id: 'Health',
     tag: 'service',
     summary: 'Liveness of this service',
@@ -207,7 +207,7 @@ const resources: Record<string, OwnResource> = {
       content: jsonContent('Health', examples.health),
     },
   },
-  [account.accountPaths.openapi]: {
+  [accountPaths.openapi]: {
     id: 'OpenApi',
     tag: 'service',
     summary: 'This document',

@@ -1,6 +1,5 @@
 import { Fragment } from 'preact';
-import { accountPaths } from '../../contract/account.ts';
-import { paths } from '../../contract/identifiers.ts';
+import { accountPaths, paths } from '../../contract/identifiers.ts';
 
 import { allErrors, isErrorCode } from './remedies.ts';
 import {

@@ -2,7 +2,7 @@ import { expect, test, vi } from 'vitest';
 import { answered, asked } from '../../../harness/labels/reading-events.ts';
 import type { RosterRow } from '../../store/roster.ts';
 import { micros } from '../../store/time.ts';
-import { labelerLimits } from '../roster/known-labeler.ts';
+import { labelerLimits } from '../roster/labeler-limits.ts';
 import { maxKnown, Roster } from '../roster/roster.ts';
 import { type Acts, type Assembled, createActs, maintainStore } from './tasks.ts';
 

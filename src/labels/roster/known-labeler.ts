@@ -17,14 +17,6 @@ import {
 import { Tracker } from '../state/step.ts';
 import { domainOf } from './resolution-queue.ts';
 
-/** Maximum number of sources that are read at once. */
-export const labelerLimits = {
-  /** Default of the maximum number of enrolled labelers that are read at once. */
-  default: 5_000,
-  /** Highest maximum that was measured; see `docs/scale.md`. */
-  highest: 10_000,
-};
-
 /** All resolution statuses. */
 const resolutionStatuses = [
   /** The document has not been read yet. */

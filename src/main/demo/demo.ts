@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { accountPaths } from '../../contract/account.ts';
+import { accountPaths } from '../../contract/identifiers.ts';
 import { OperatorError } from '../../ops/errors.ts';
 import type { LogLevel } from '../../ops/log.ts';
 import { optionalText } from '../../ops/setting.ts';
@@ -10,7 +10,6 @@ import { takeDemoFolder } from '../demo-folder.ts';
 import { assertFree, type Running, serveUntilStopped } from '../serve.ts';
 import { labelStoreIn } from '../shared-settings.ts';
 import type { SampleAccount } from '../sim/label-history.ts';
-import { openLog, startObservatory } from '../up/observatory.ts';
 import { startPart } from '../up/supervisor.ts';
 import { metricsPorts, observatoryParts, observatorySettings } from '../up/up.ts';
 
@@ -33,6 +32,8 @@ export const demoCommand: Command<typeof demoSettings> = {
           await assertFree('127.0.0.1', { 'metrics-port': values.metricsPort + place });
         }
         const folder = await takeDemoFolder(values.data);
+        // Load this module on demand, because other commands do not need the schemas of the artifacts.
+        const { openLog, startObservatory } = await import('../up/observatory.ts');
         const log = openLog('demo', values.logLevel, folder.path, env);
         const started: Running[] = [];
         const stop = async (): Promise<void> => {

@@ -1,7 +1,7 @@
 import { describe, expect, it, test } from 'vitest';
 import { labelerDocument } from '../../../harness/labels/labeler-document.ts';
 import type { LabelerEnvelope } from '../../contract/labelers.ts';
-import { fetchLabeler, findLabeler, labelerLines, shapeProblem } from './labeler-document.ts';
+import { didOf, fetchLabeler, labelerLines, shapeProblem } from './labeler-document.ts';
 
 /**
  * A handle identifies a labeler only if the service has confirmed it, because any DID document can claim any handle.
@@ -12,7 +12,7 @@ const impostor = 'did:web:impostor.example.com';
 
 async function found(handle: string, labelers: unknown) {
   const fetch = () => Promise.resolve(Response.json({ facts: { labelers } }));
-  return findLabeler(handle, { base: 'http://facts.example.com', fetch, timeoutMs: 1_000, clock: Date.now });
+  return didOf(handle, { base: 'http://facts.example.com', fetch, timeoutMs: 1_000, clock: Date.now });
 }
 
 const claimed = (did: string, name: string, confirmed: boolean) => ({ did, handle: { name, confirmed } });
@@ -60,7 +60,7 @@ test.each([
   });
   const list = { ...document, facts: { labelers: [claimed(owner, 'mod.example.com', true)] } };
   const listed = { ...request(seconds), fetch: () => Promise.resolve(Response.json(list, { headers })) };
-  expect(await findLabeler('mod.example.com', listed)).toMatchObject({ kind: 'refused' });
+  expect(await didOf('mod.example.com', listed)).toMatchObject({ kind: 'refused' });
 });
 
 const document = labelerDocument();

@@ -4,7 +4,7 @@ import { AnswerError, NetworkError } from '../../client/errors.ts';
 import { type Answer, exchange } from '../../client/exchange.ts';
 import { cacheLifetimeMs } from '../../client/headers.ts';
 import { type Dated, describeStaleness, ReceiptJudge, ServiceClock } from '../../client/staleness.ts';
-import { isDid } from '../../contract/identifiers.ts';
+import { canonicalDid, didInWords, isDid } from '../../contract/identifiers.ts';
 import {
   type LabelerDefinition,
   LabelerEnvelope,
@@ -14,6 +14,8 @@ import {
 } from '../../contract/labelers.ts';
 import { fewerThanFive } from '../../contract/vocabulary.ts';
 import { enumeration, foundText, gapParts, readByText, stateText } from '../../facts/labelers/page/words.ts';
+import { isHandle } from '../../network/identity/did-document.ts';
+import { OperatorError } from '../../ops/errors.ts';
 import { countText, percentText } from '../../web/format.ts';
 import { aligned, terminalText, wrapped } from '../terminal-text.ts';
 
@@ -53,10 +55,21 @@ export async function fetchLabeler(did: string, request: LabelerRequest): Promis
 }
 
 /**
+ * Resolves with the DID of the labeler that the user named by its DID or its handle, or with the reason why there is no
+ * such labeler. Rejects with OperatorError if the name is neither.
+ */
+export async function didOf(named: string, request: LabelerRequest): Promise<string | LabelerFailure> {
+  if (isDid(named)) return canonicalDid(named);
+  const handle = named.replace(/^@/, '').toLowerCase();
+  if (!isHandle(handle)) throw new OperatorError(`labeler requires a handle, or a DID: ${didInWords}`);
+  return findLabeler(handle, request);
+}
+
+/**
  * Looks up a handle in the service's list. Resolves with the DID of the only labeler for which the handle is confirmed,
  * or with the reason why there is no such labeler. `handle` is in lower case.
  */
-export async function findLabeler(handle: string, request: LabelerRequest): Promise<string | LabelerFailure> {
+async function findLabeler(handle: string, request: LabelerRequest): Promise<string | LabelerFailure> {
   const answer = await asked(labelerPaths.list, maxListBytes, request);
   if ('kind' in answer) return answer;
   const body = answer.status === 200 ? parsed(answer.text) : null;

@@ -1,7 +1,4 @@
-import { canonicalDid, didInWords, isDid } from '../../contract/identifiers.ts';
-import { isHandle } from '../../network/identity/did-document.ts';
 import { OperatorError } from '../../ops/errors.ts';
-import { serviceFetch } from '../../ops/service-fetch.ts';
 import { integer, text, toggle } from '../../ops/setting.ts';
 import type { Command } from '../command.ts';
 import { serviceBase } from '../shared-settings.ts';
@@ -43,19 +40,19 @@ export const labelerCommand: Command<typeof settings> = {
     const [named] = positionals;
     if (named === undefined || positionals.length > 1)
       throw new OperatorError('labeler requires exactly one DID or handle');
-    const handle = named.replace(/^@/, '').toLowerCase();
-    if (!isDid(named) && !isHandle(handle))
-      throw new OperatorError(`labeler requires a handle, or a DID: ${didInWords}`);
+    // Load these modules on demand, because other commands need neither the schemas nor an HTTP client.
+    const [{ serviceFetch }, { didOf, fetchLabeler, labelerLines }] = await Promise.all([
+      import('../../ops/service-fetch.ts'),
+      import('./labeler-document.ts'),
+    ]);
     const base = serviceBase('facts', values.facts);
-    // Load this module on demand, because other commands do not need the schemas.
-    const { fetchLabeler, findLabeler, labelerLines } = await import('./labeler-document.ts');
     const request = {
       base,
       fetch: serviceFetch,
       timeoutMs: values.timeoutSeconds * 1000,
       clock: Date.now,
     };
-    const did = isDid(named) ? canonicalDid(named) : await findLabeler(handle, request);
+    const did = await didOf(named, request);
     const found = typeof did === 'string' ? await fetchLabeler(did, request) : did;
     if (found.kind !== 'document') {
       process.stderr.write(`almanac: ${found.why}\n`);

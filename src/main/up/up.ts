@@ -18,7 +18,6 @@ import { labelsSettings } from '../labels/labels-settings.ts';
 import { addressOf, serveUntilStopped } from '../serve.ts';
 import { contactSetting, labelStoreIn } from '../shared-settings.ts';
 import { weatherSettings } from '../weather/weather-settings.ts';
-import { openLog, startObservatory } from './observatory.ts';
 import type { SupervisedPart } from './supervisor.ts';
 
 /** Settings of `almanac up` and `almanac demo`. */
@@ -66,6 +65,8 @@ export const upCommand: Command<typeof upSettings> = {
             `${data} contains the simulated data of a demo; choose another directory with --data`,
           );
         }
+        // Load this module on demand, because other commands do not need the schemas of the artifacts.
+        const { openLog, startObservatory } = await import('./observatory.ts');
         const log = openLog('up', values.logLevel, data, context.env);
         const jetstream = values.jetstream.flatMap((host) => ['--jetstream', host]);
         const running = await startObservatory({

@@ -86,10 +86,7 @@ console.log(`${Math.round((performance.now() - began) / 1_000)} s`);
 
 async function runPart(name: InputName, from: number, to: number): Promise<Part> {
   const program = join(import.meta.dirname, '../harness/fuzz/child.ts');
-  // Garbage of whole inputs is collected with less processor time by one thread, and in a young generation that does not
-  // have to grow first.
-  const collector = ['--single-threaded-gc', '--min-semi-space-size=16'];
-  const flags = [`--max-old-space-size=${heapMib}`, '--expose-gc', ...collector];
+  const flags = [`--max-old-space-size=${heapMib}`, '--expose-gc'];
   const child = spawn(process.execPath, [...flags, program, name, String(from), String(to)], {
     stdio: ['ignore', 'inherit', 'pipe', 'pipe', 'pipe'],
   });

@@ -5,7 +5,7 @@
 import { writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { Archiver, noTelemetry } from '../../src/archive/archiver.ts';
+import { Archiver } from '../../src/archive/archiver.ts';
 import { hourMs } from '../../src/archive/days/calendar.ts';
 import { openArchiveFiles } from '../../src/archive/files/archive-files.ts';
 import { DayLog, keptInFile } from '../../src/archive/log/day-log.ts';
@@ -32,7 +32,6 @@ const archiver = new Archiver({
   clock: () => now,
   random: () => 0,
   log: silentLog,
-  telemetry: noTelemetry,
 });
 for (let hour = Number(from); ; hour++) {
   now = simulatedStart + hour * hourMs + 5_000;

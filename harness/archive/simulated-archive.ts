@@ -1,4 +1,4 @@
-import { Archiver, type ArchiveTelemetry, noTelemetry } from '../../src/archive/archiver.ts';
+import { Archiver, type ArchiveTelemetry } from '../../src/archive/archiver.ts';
 import { hourMs } from '../../src/archive/days/calendar.ts';
 import type { FetchedFact } from '../../src/archive/fetch-fact.ts';
 import type { HoursReadings } from '../../src/archive/hours/hour-lists.ts';
@@ -48,7 +48,7 @@ export interface SimulatedArchive extends MemoryArchive {
 /** Creates a simulated archive in memory. */
 export function simulateArchive(options: SimulationOptions = {}): SimulatedArchive {
   const { respond = (path, at) => publishedFact(path, { now: at }), findIdentity = () => null } = options;
-  const { findIdentityIn = () => null, hours = (at) => simulatedHours(at), telemetry = noTelemetry } = options;
+  const { findIdentityIn = () => null, hours = (at) => simulatedHours(at), telemetry } = options;
   const { serviceClock = (at) => at, memory = memoryArchive() } = options;
   const { files, kept, reader } = memory;
   const messages: { message: string; fields: LogFields }[] = [];
@@ -69,7 +69,7 @@ export function simulateArchive(options: SimulationOptions = {}): SimulatedArchi
       clock: () => now,
       random: () => 0,
       log: recordingLog(messages),
-      telemetry,
+      ...(telemetry && { telemetry }),
     });
   const tickAt = async (at: number): Promise<number> => {
     now = at;

@@ -42,7 +42,8 @@ export interface ArchiverOptions {
   /** Returns a number in [0, 1). */
   readonly random: () => number;
   readonly log: Log;
-  readonly telemetry: ArchiveTelemetry;
+  /** Receives the events; by default, they are discarded. */
+  readonly telemetry?: ArchiveTelemetry;
 }
 
 /** Result of archiving one body. */
@@ -68,7 +69,7 @@ export interface ArchiveTelemetry {
 }
 
 /** Telemetry that discards every event. */
-export const noTelemetry: ArchiveTelemetry = {
+const noTelemetry: ArchiveTelemetry = {
   line: () => undefined,
   complete: () => undefined,
   withheld: () => undefined,
@@ -84,7 +85,7 @@ interface Failure {
 
 /** Archives the published bodies once an hour. It does nothing until the first call of `tick`. */
 export class Archiver {
-  readonly #options: ArchiverOptions;
+  readonly #options: ArchiverOptions & { readonly telemetry: ArchiveTelemetry };
   /** Last archived hour of each fact. A fact has no entry until its file has been read. */
   readonly #archived = new Map<FactName, string>();
   /** Last failure to archive each fact. A fact has no entry once it is archived or the failure is recorded. */
@@ -100,7 +101,7 @@ export class Archiver {
   #confirmedHour = '';
 
   constructor(options: ArchiverOptions) {
-    this.#options = options;
+    this.#options = { telemetry: noTelemetry, ...options };
   }
 
   /**

@@ -25,13 +25,24 @@ beforeAll(async () => {
 async function archiveInTest() {
   const archive = simulateArchive({ memory: threeDays.copy() });
   await archive.tickAt(now - 24 * hourMs);
-  const withdraw = (day: string, name: string) =>
-    withdrawFile({ files: archive.files, day, name, reason: 'a test', now });
+  const withdraw = (day: string, name: string, reason = 'a test') =>
+    withdrawFile({ files: archive.files, day, name, reason, now });
   const text = (path: string) => archive.content.get(path)?.toString('utf8') ?? '';
   return { ...archive, withdraw, text };
 }
 
 describe('a withdrawn file', () => {
+  it.each([
+    ['an empty reason', ' '],
+    ['a reason of two lines', 'a\nb'],
+    ['a reason that is too long', 'a'.repeat(301)],
+  ])('is not accepted with %s, and the archive stays unchanged', async (_, reason) => {
+    const { withdraw, content } = await archiveInTest();
+    const before = new Map(content);
+    expect(() => withdraw(first, labels, reason)).toThrow('the reason must be one line of at most 300 characters');
+    expect(new Map(content)).toEqual(before);
+  });
+
   it('of a closed day leaves a tombstone with its digest, and the archive verifies', async () => {
     const { withdraw, content, verify, text } = await archiveInTest();
     const record = parseDay(content.get(`days/${first}/day.json`) ?? Buffer.alloc(0));

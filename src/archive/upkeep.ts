@@ -17,7 +17,9 @@ import {
   formatTombstones,
   indexFile,
   isFileName,
+  isReason,
   type ListedFile,
+  maxReasonLength,
   parseDay,
   parseIndex,
   parseTombstones,
@@ -51,7 +53,10 @@ interface Withdrawal {
  * call may be repeated after a crash. Throws OperatorError if the file cannot be withdrawn.
  */
 export function withdrawFile(withdrawal: Withdrawal): 'removed' | 'withheld' {
-  const { files, day, name } = withdrawal;
+  const { files, day, name, reason } = withdrawal;
+  if (!isReason(reason)) {
+    throw new OperatorError(`the reason must be one line of at most ${maxReasonLength} characters`);
+  }
   const bytes = files.read(pathOf(day, dayFile));
   const record = bytes && parseDay(bytes);
   if (!record) throw new OperatorError(`the archive has no intact record of ${day}`);

@@ -4,7 +4,15 @@ import { addDays } from '../days/calendar.ts';
 import { type DayLeaf, formatLeaf, parseLeaf } from '../days/records.ts';
 import { type ArchiveFiles, replaceFile } from '../files/archive-files.ts';
 import { leafHash, treeHash } from './merkle.ts';
-import { type Checkpoint, openCheckpoint, parseSignerKey, type SignerKey, signCheckpoint, signerKey } from './note.ts';
+import {
+  type Checkpoint,
+  isKeyName,
+  openCheckpoint,
+  parseSignerKey,
+  type SignerKey,
+  signCheckpoint,
+  signerKey,
+} from './note.ts';
 import { bundlePath, formatBundle, newTiles, parseBundle, tileBytes, tilePath, tilesOf, tileWidth } from './tiles.ts';
 
 /** Directory of the log, relative to the archive. */
@@ -55,11 +63,12 @@ interface KeyFileOptions {
 
 /**
  * Opens the log that the key in a file signs. Creates the key with mode 600 if neither it nor a log exists. Throws
- * OperatorError if the key file cannot be used, if other users can read it, if it is missing although a log exists, or if
+ * OperatorError if the name is unusable, if the key file cannot be used, if other users can read it, if it is missing although a log exists, or if
  * the log cannot be continued.
  */
 export function openLogWithKeyFile(options: KeyFileOptions): DayLog {
-  const { files, path } = options;
+  const { files, path, name } = options;
+  if (!isKeyName(name)) throw new OperatorError('the name of the log must not contain spaces or plus signs');
   return new DayLog({ files, key: readOrCreateKey(options), kept: keptInFile(`${path}.checkpoint`) });
 }
 

@@ -97,7 +97,8 @@ interface UrlReaderOptions {
   readonly userAgent: string;
   /** Timeout of a whole response, in milliseconds. */
   readonly timeoutMs: number;
-  readonly limits: ReadingLimits;
+  /** Limits of all requests together; `verifyLimits` by default. */
+  readonly limits?: ReadingLimits;
   /** Returns the time of a monotonic clock, in milliseconds. */
   readonly monotonic: () => number;
   /** Resolves after a number of milliseconds. */
@@ -122,6 +123,7 @@ const maxCachedMs = 300_000;
  */
 export class UrlReader implements ArchiveReader {
   readonly #options: UrlReaderOptions;
+  readonly #limits: ReadingLimits;
   readonly #end: number;
   #leftBytes: number;
   #cachedMs = 0;
@@ -132,8 +134,9 @@ export class UrlReader implements ArchiveReader {
 
   constructor(options: UrlReaderOptions) {
     this.#options = options;
-    this.#end = options.monotonic() + options.limits.ms;
-    this.#leftBytes = options.limits.bytes;
+    this.#limits = options.limits ?? verifyLimits;
+    this.#end = options.monotonic() + this.#limits.ms;
+    this.#leftBytes = this.#limits.bytes;
   }
 
   cachedMs(): number {
@@ -161,22 +164,20 @@ export class UrlReader implements ArchiveReader {
 
   /** Requests a file within the limits. Throws ReadingLimitError once a limit is reached. */
   async #request(path: string): Promise<Response> {
-    const { limits } = this.#options;
     const [leftMs, leftBytes] = [this.#leftMs(), this.#leftBytes];
-    if (leftBytes <= 0) throw new ReadingLimitError('bytes', limits);
+    if (leftBytes <= 0) throw new ReadingLimitError('bytes', this.#limits);
     const response = await request(this.#options, path, { leftMs, leftBytes });
     this.#leftMs();
     const { bytes, failure } = response;
     this.#leftBytes -= failure?.isTooLarge === true ? Math.min(maxBytes, leftBytes) : (bytes?.length ?? 0);
-    if (this.#leftBytes <= 0) throw new ReadingLimitError('bytes', limits);
+    if (this.#leftBytes <= 0) throw new ReadingLimitError('bytes', this.#limits);
     return response;
   }
 
   /** Returns the remaining time in milliseconds. Throws ReadingLimitError if there is none. */
   #leftMs(): number {
-    const { monotonic, limits } = this.#options;
-    const left = this.#end - monotonic();
-    if (left <= 0) throw new ReadingLimitError('ms', limits);
+    const left = this.#end - this.#options.monotonic();
+    if (left <= 0) throw new ReadingLimitError('ms', this.#limits);
     return left;
   }
 }

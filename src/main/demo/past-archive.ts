@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { resolve } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { Archiver, type ArchiverOptions, noTelemetry } from '../../archive/archiver.ts';
+import { Archiver, type ArchiverOptions } from '../../archive/archiver.ts';
 import { dayMs, hourMs, isDay } from '../../archive/days/calendar.ts';
 import { formatIssues, issuesFile } from '../../archive/days/known-issues.ts';
 import type { FetchedFact } from '../../archive/fetch-fact.ts';
@@ -143,7 +143,6 @@ function openArchiver(
     dayLog: openLogWithKeyFile({ files, path, name: logName, random: randomBytes }),
     random: () => 0,
     log: createLog('archive', 'warn'),
-    telemetry: noTelemetry,
   });
 }
 

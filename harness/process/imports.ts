@@ -50,7 +50,7 @@ export function packagesLoadedWith(file: string): Set<string> {
   const files = new Set([file]);
   for (const one of files) {
     for (const statement of parsed(one).statements) {
-      const specifier = isErased(statement) ? null : specifierOf(statement);
+      const specifier = isLoaded(statement) ? specifierOf(statement) : null;
       if (specifier?.startsWith('.')) files.add(join(dirname(one), specifier));
       else if (specifier) packages.add(specifier);
     }
@@ -58,18 +58,10 @@ export function packagesLoadedWith(file: string): Set<string> {
   return packages;
 }
 
-/** Returns true for an import or export of types only. */
-function isErased(statement: ts.Statement): boolean {
-  if (ts.isExportDeclaration(statement)) return statement.isTypeOnly;
-  if (!ts.isImportDeclaration(statement)) return true;
-  const { importClause } = statement;
-  if (importClause === undefined) return false;
-  const { namedBindings } = importClause;
-  const areTypes =
-    namedBindings !== undefined &&
-    ts.isNamedImports(namedBindings) &&
-    namedBindings.elements.every(({ isTypeOnly }) => isTypeOnly);
-  return importClause.phaseModifier === ts.SyntaxKind.TypeKeyword || (areTypes && importClause.name === undefined);
+/** Returns true for an import or export that the compiled program contains, even if it imports only types by name. */
+function isLoaded(statement: ts.Statement): boolean {
+  if (ts.isExportDeclaration(statement)) return !statement.isTypeOnly;
+  return ts.isImportDeclaration(statement) && statement.importClause?.phaseModifier !== ts.SyntaxKind.TypeKeyword;
 }
 
 function specifierOf(node: ts.Node): string | null {

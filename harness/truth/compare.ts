@@ -35,8 +35,8 @@ export function served({ sim, span, acceptedUs }: Compared, which: 'served' | 'e
 }
 
 /**
- * Returns a check whether the store has the expected number of rows for each labeler and action. The check reads the
- * whole record again only after more labels have been served.
+ * Returns a function that checks whether the store has the expected number of rows for each labeler and action. It
+ * computes the expected numbers again only after more labels have been served.
  */
 export function actionsCheck(compared: Compared): () => Promise<boolean> {
   const { sim, store, span } = compared;

@@ -39,7 +39,7 @@ describe('a withdrawn file', () => {
   ])('is not accepted with %s, and the archive stays unchanged', async (_, reason) => {
     const { withdraw, content } = await archiveInTest();
     const before = new Map(content);
-    expect(() => withdraw(first, labels, reason)).toThrow('the reason must be one line of at most 300 characters');
+    expect(() => withdraw(first, labels, reason)).toThrow('--reason requires one line of at most 300 characters');
     expect(new Map(content)).toEqual(before);
   });
 

@@ -50,12 +50,13 @@ interface Withdrawal {
  * Withdraws a file. A file of a closed day is removed, and its tombstone keeps the digest that the log covers. In a
  * file of an open day, the bodies are replaced by lines without a response, and archiving continues. Withdrawn hours
  * of an open day stay unknown; the files computed from them are removed until the archiver computes them again. The
- * call may be repeated after a crash. Throws OperatorError if the file cannot be withdrawn.
+ * call may be repeated after a crash. Throws OperatorError if the reason is invalid or the file cannot be
+ * withdrawn.
  */
 export function withdrawFile(withdrawal: Withdrawal): 'removed' | 'withheld' {
   const { files, day, name, reason } = withdrawal;
   if (!isReason(reason)) {
-    throw new OperatorError(`the reason must be one line of at most ${maxReasonLength} characters`);
+    throw new OperatorError(`--reason requires one line of at most ${maxReasonLength} characters`);
   }
   const bytes = files.read(pathOf(day, dayFile));
   const record = bytes && parseDay(bytes);

@@ -136,6 +136,7 @@ describe('the rooms of the source', () => {
 
   it('load neither schemas nor clients nor servers with the program before a command needs them', () => {
     const loaded = [...packagesLoadedWith('src/main/almanac.ts')];
+    // These take the longest. The bundle may add modules that chunks share, but none that no source imports.
     const slow = ['node:crypto', 'node:http', 'node:https', 'node:tls', 'node:zlib'];
     expect(loaded.filter((name) => !name.startsWith('node:')).sort()).toEqual(['fastest-levenshtein', 'pino']);
     expect(loaded.filter((name) => slow.includes(name))).toEqual([]);

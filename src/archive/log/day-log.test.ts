@@ -1,4 +1,4 @@
-import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { memoryArchive } from '../../../harness/archive/memory-files.ts';
@@ -22,5 +22,12 @@ describe('the key of a log', () => {
     rmSync(path);
     files.replace(checkpointPath, Buffer.from('a checkpoint'));
     expect(() => openLogWithKeyFile(options)).toThrow('restore the file, or start a new archive');
+  });
+
+  it.each(['', 'a b', 'a+b'])('is not created with the name "%s"', (name) => {
+    const path = join(folderInTest(), 'archive.key');
+    const options = { files: memoryArchive().files, path, name, random: (count: number) => Buffer.alloc(count, 1) };
+    expect(() => openLogWithKeyFile(options)).toThrow('--log-name requires a name without spaces or plus signs');
+    expect(existsSync(path)).toBe(false);
   });
 });

@@ -63,12 +63,12 @@ interface KeyFileOptions {
 
 /**
  * Opens the log that the key in a file signs. Creates the key with mode 600 if neither it nor a log exists. Throws
- * OperatorError if the name is unusable, if the key file cannot be used, if other users can read it, if it is missing although a log exists, or if
- * the log cannot be continued.
+ * OperatorError if the name is invalid, if the key file cannot be used, if other users can read it, if it is missing
+ * although a log exists, or if the log cannot be continued.
  */
 export function openLogWithKeyFile(options: KeyFileOptions): DayLog {
   const { files, path, name } = options;
-  if (!isKeyName(name)) throw new OperatorError('the name of the log must not contain spaces or plus signs');
+  if (!isKeyName(name)) throw new OperatorError('--log-name requires a name without spaces or plus signs');
   return new DayLog({ files, key: readOrCreateKey(options), kept: keptInFile(`${path}.checkpoint`) });
 }
 

@@ -29,7 +29,7 @@ setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
 
 interface Serving {
-  readonly limits: Partial<ReadingLimits>;
+  readonly limits?: Partial<ReadingLimits>;
   /** Duration of each response, in milliseconds of the reader's clock. */
   readonly responseMs?: number;
   readonly isKnown?: boolean;
@@ -48,7 +48,7 @@ async function verifyServed({ limits, responseMs = 0, isKnown = false, respond }
   const reader = new UrlReader({
     ...{ base: 'http://archive.example', fetch, userAgent: 'test', timeoutMs: 30_000, monotonic: () => at },
     wait: () => Promise.resolve(),
-    limits: { ...verifyLimits, ...limits },
+    ...(limits && { limits: { ...verifyLimits, ...limits } }),
   });
   const options = { reader, key: null, kept: isKnown ? kept : null, now: verifiedAt };
   const report = await verifyArchive({ ...options, wait: () => Promise.resolve() });
@@ -69,7 +69,7 @@ describe('a verification of a URL', () => {
     const index = endlessIndex();
     const responseMs = 20_000;
     const { report, requests, elapsedMs, code } = await verifyServed({
-      ...{ limits: {}, responseMs },
+      responseMs,
       respond: (path) => (path === 'index.json' ? index : Buffer.from('{}')),
     });
     expect(report).toMatchObject({ limit: 'ms', keep: null });
@@ -89,7 +89,7 @@ describe('a verification of a URL', () => {
     };
     const options = { base: 'http://archive.example', fetch, userAgent: 'test', timeoutMs: 30_000 };
     const wait = () => Promise.resolve();
-    const reader = new UrlReader({ ...options, monotonic: () => 0, limits: verifyLimits, wait });
+    const reader = new UrlReader({ ...options, monotonic: () => 0, wait });
     const report = await verifyArchive({ reader, key: null, kept, now: verifiedAt, wait });
     expect(exitCodeOf(report.findings)).toBe(verifyExitCodes.unreadable);
     expect(unread).toBe(0);

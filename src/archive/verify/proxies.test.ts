@@ -9,7 +9,7 @@ import {
   verifiedAt,
 } from '../../../harness/archive/altered/archives.ts';
 import { type Content, copyOf } from '../../../harness/archive/forge.ts';
-import { UrlReader, verifyLimits } from './archive-reader.ts';
+import { UrlReader } from './archive-reader.ts';
 import { exitCodeOf, verifyExitCodes } from './finding.ts';
 import { type KeptCheckpoint, verifyArchive } from './verify.ts';
 
@@ -50,7 +50,7 @@ async function verifyUrl({ kept = null, now = verifiedAt, respond }: Verificatio
     at += milliseconds;
     return Promise.resolve();
   };
-  const timing = { timeoutMs: 30_000, limits: verifyLimits, monotonic: () => at, wait };
+  const timing = { timeoutMs: 30_000, monotonic: () => at, wait };
   const reader = new UrlReader({ base: 'http://archive.example', fetch, userAgent: 'test', ...timing });
   const report = await verifyArchive({ reader, key: null, kept, now, wait });
   return { report, paths, waits, code: exitCodeOf(report.findings) };

@@ -6,14 +6,14 @@ import type { KeptCheckpoint } from './verify.ts';
 
 /** The key that the operator of a verifier states, and the checkpoint that the verifier keeps for its next run. */
 
-/** Parses the text form of the public key of an archive. Throws OperatorError if the text is no such key. */
+/** Parses the text form of the public key of an archive. Throws OperatorError if the text is not a public key. */
 export function trustedKey(text: string): VerifierKey {
   const key = parseVerifierKey(text);
-  if (!key) throw new OperatorError('the key must be a public key, as given in index.json of the archive');
+  if (!key) throw new OperatorError('--key requires a public key, as given in index.json of the archive');
   return key;
 }
 
-/** Reads a kept checkpoint; null if the file does not exist. Throws OperatorError if it is no kept checkpoint. */
+/** Reads a kept checkpoint; null if the file does not exist. Throws OperatorError if it is not a kept checkpoint. */
 export function readKept(path: string): KeptCheckpoint | null {
   const refused = (why: string): OperatorError => new OperatorError(`cannot use the checkpoint file ${path}: ${why}`);
   try {

@@ -187,7 +187,8 @@ export function withdraw(
     throw new OperatorError('archive withdraw requires a DAY and the name of one of its files');
   }
   const { reason } = values;
-  if (reason === null) throw new OperatorError('archive withdraw requires a --reason, which is published');
+  if (reason === null)
+    throw new OperatorError('archive withdraw requires a --reason, which is published in place of the file');
   if (findIdentity(Buffer.from(JSON.stringify({ reason }))) !== null) {
     throw new OperatorError('--reason would be published, but names an account or a host');
   }

@@ -1,6 +1,7 @@
 import http from 'node:http';
 
 const id = '\0http-module';
+const importKinds = ['import-statement', 'dynamic-import'];
 
 /**
  * Plugin for rolldown that makes the bundle load `node:http` through a function call. An import of the module would
@@ -9,7 +10,7 @@ const id = '\0http-module';
  */
 export const httpModule = {
   name: 'http-module',
-  resolveId: (source, _importer, { kind }) => (source === 'node:http' && kind === 'import-statement' ? id : null),
+  resolveId: (source, _importer, { kind }) => (source === 'node:http' && importKinds.includes(kind) ? id : null),
   load: (module) => (module === id ? httpModuleCode() : null),
 };
 

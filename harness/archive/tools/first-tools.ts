@@ -59,9 +59,7 @@ export async function installPackages(): Promise<void> {
   const [wanted, installed] = [join(folder, 'requirements.txt'), join(python, 'installed')];
   if (!isNewer(installed, wanted)) {
     await run('python3', ['-m', 'venv', python]);
-    // Do not compile the whole gigabyte: Python compiles each module when a tool first loads it.
-    const install = ['install', '-q', '--no-compile', '--disable-pip-version-check'];
-    await run(join(python, 'bin', 'pip'), [...install, '-r', wanted]);
+    await run(join(python, 'bin', 'pip'), ['install', '-q', '--disable-pip-version-check', '-r', wanted]);
     writeFileSync(installed, '');
   }
 }

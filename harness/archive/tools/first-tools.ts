@@ -90,7 +90,8 @@ export async function output(command: string, from: string, environment: NodeJS.
       existsSync(join(own, 'labels-by-hour.csv')) ? onOlderTables(describe) : describe,
     );
     const env = { ...process.env, PATH: path, NODE_PATH: join(folder, 'node_modules'), ...environment };
-    const asked = run('bash', ['-eo', 'pipefail', '-c', command], { cwd: own, env, timeout: 100_000 });
+    // Without `--norc`, a bash whose input is a socket can take itself for a remote shell, and ~/.bashrc can change PATH.
+    const asked = run('bash', ['--norc', '-eo', 'pipefail', '-c', command], { cwd: own, env, timeout: 100_000 });
     asked.child.stdin?.end();
     const { stdout, stderr } = await asked;
     // gnuplot prints to the error output.

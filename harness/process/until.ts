@@ -7,9 +7,9 @@ const patienceMs = 120_000;
 const betweenChecksMs = { min: 20, max: 1_000 };
 
 /**
- * Checks a condition repeatedly and resolves when it is true. After each check it waits as long as the check took,
- * but at least 20 ms and at most 1 s, so that costly checks do not slow down what they wait for. Rejects with a message that contains `what` if the condition
- * is not true within `withinMs`; a function describes the state at that time.
+ * Checks a condition repeatedly and resolves when it is true. After each check it waits as long as the check took, but
+ * at least 20 ms and at most 1 s, so that costly checks do not slow down what they wait for. Rejects with a message that
+ * contains `what` if the condition is not true within `withinMs`; a function describes the state at that time.
  */
 export async function until(
   what: string | (() => string),

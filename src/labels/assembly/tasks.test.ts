@@ -2,8 +2,8 @@ import { expect, test, vi } from 'vitest';
 import { answered, asked } from '../../../harness/labels/reading-events.ts';
 import type { RosterRow } from '../../store/roster.ts';
 import { micros } from '../../store/time.ts';
-import { labelerLimits } from '../roster/labeler-limits.ts';
 import { maxKnown, Roster } from '../roster/roster.ts';
+import { labelerLimits } from '../state/reading-state.ts';
 import { type Acts, type Assembled, createActs, maintainStore } from './tasks.ts';
 
 /** Work of `Acts.keep`, by the method of the store. */

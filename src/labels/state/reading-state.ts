@@ -93,6 +93,14 @@ export const priorityClasses = ['seeded', 'established', 'new'] as const;
 /** Priority class of a source. */
 export type PriorityClass = (typeof priorityClasses)[number];
 
+/** Maximum number of enrolled labelers that are read at once. Those of a lower priority wait. */
+export const labelerLimits = {
+  /** Value of the setting by default. */
+  default: 5_000,
+  /** Highest value that was measured; see `docs/scale.md`. */
+  highest: 10_000,
+};
+
 /** Times by which the state of a source changes, in microseconds. */
 export const stateTimes = {
   /** Time since the first response after which a source is established, in microseconds: 7 days. */

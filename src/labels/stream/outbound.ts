@@ -7,8 +7,8 @@ import { createSlots, type Slots } from '../../network/guard/slots.ts';
 import { createHttpClient, type HttpClient, type Peer } from '../../network/http/http.ts';
 import { createIdentityResolver, type IdentityResolver } from '../../network/identity/identity.ts';
 import { ConnectError, type GuardedSocket, openSocket, type SocketOptions } from '../../network/websocket/websocket.ts';
-import { labelerLimits } from '../roster/labeler-limits.ts';
 import { type LookupDelays, liveLookupDelays } from '../roster/resolution-queue.ts';
+import { labelerLimits } from '../state/reading-state.ts';
 
 /** Dependencies of the instrument's network clients. */
 interface OutboundOptions {

@@ -1,4 +1,4 @@
-import { labelerLimits } from '../../labels/roster/labeler-limits.ts';
+import { labelerLimits } from '../../labels/state/reading-state.ts';
 import { integer, list, optionalText, type Setting, text, toggle } from '../../ops/setting.ts';
 import { defaultData, serverSettings } from '../facts/facts-settings.ts';
 import { contactSetting, plcSetting } from '../shared-settings.ts';

@@ -40,7 +40,7 @@ const program = await build({
 });
 
 // Scripts of the pages. Each is one file, so that a browser requests nothing else.
-const pageScripts = { observatory: 'src/facts/page/live.ts', charts: 'src/web/chart/charts.ts' };
+const pageScripts = { observatory: 'src/facts/page/live.ts', charts: 'src/facts/hours/charts.ts' };
 for (const [name, input] of Object.entries(pageScripts)) {
   await build({
     cwd: root,

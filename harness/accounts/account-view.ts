@@ -10,7 +10,7 @@ import { type ReceivedLabel, targetOf } from '../../src/store/label.ts';
 import type { Observation, StoredGap } from '../../src/store/port.ts';
 import type { Removals } from '../../src/store/removals.ts';
 import { day, dayOf, hour, micros } from '../../src/store/time.ts';
-import type { Language } from '../../src/web/language/language.ts';
+import type { Language } from '../../src/web/language.ts';
 
 /** Creates account views for rendering tests. Only the store is simulated. */
 

@@ -3,7 +3,6 @@ import type { LabelsOverview, WeatherConditionsEnvelope, WeatherMetricsEnvelope 
 import type { ErrorBody } from '../contract/errors.ts';
 import type { LegacyLabelFacts, RecentLabelFacts } from '../contract/labels.ts';
 import type { ConditionState, Confidence, Origin } from '../contract/vocabulary.ts';
-import { originTitles } from '../web/format.ts';
 
 /** A fact as the page shows it: the latest response of the API, never an earlier one. */
 export type Shown<E> =
@@ -79,6 +78,9 @@ export const originCaveats: Record<Exclude<Origin, 'live'>, string> = {
 export function caveatsOfOrigin(origin: Origin): string[] {
   return origin === 'live' ? [] : [originCaveats[origin]];
 }
+
+/** Title prefixes of pages whose data is not live, so that users recognise such pages by their browser tab. */
+const originTitles = { simulated: '[simulated] ', sample: '[sample] ' } as const;
 
 /** Returns the parts by which a page marks the origins of its facts. `title` is its title without them. */
 export function markedParts(origins: readonly Exclude<Origin, 'live'>[], title: string) {

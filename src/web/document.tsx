@@ -11,13 +11,8 @@ export function renderPage(parts: PageParts): string {
   return withoutControls(`<!doctype html>${renderToString(<Page {...parts} />)}`);
 }
 
-/** Renders a part of a page that `renderPage` renders later, and whose guarantees then apply. All text is escaped. */
-export function renderFragment(node: VNode): string {
-  return renderToString(node);
-}
-
-/** Renders a part that is inserted into rendered pages. The guarantees of `renderPage` apply. */
-export function renderInsert(node: VNode): string {
+/** Renders a part of a page. The guarantees of `renderPage` apply. */
+export function renderPart(node: VNode): string {
   return withoutControls(renderToString(node));
 }
 

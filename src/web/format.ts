@@ -1,8 +1,5 @@
 import { parseTimestamp } from '../contract/timestamp.ts';
 
-/** Title prefixes of pages whose data is not live, so that users recognise such pages by their browser tab. */
-export const originTitles = { simulated: '[simulated] ', sample: '[sample] ' } as const;
-
 /** Non-breaking space between a number and its unit. */
 const space = '\u00a0';
 
@@ -124,34 +121,23 @@ function unitsOf(seconds: number) {
 const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'] as const;
 
 /**
- * Formats a timestamp of the contract in UTC, truncated to the minute or the second. Returns any other text unchanged.
+ * Formats a timestamp of the contract in UTC, truncated to the day, the minute or the second. Returns any other text
+ * unchanged.
  */
-export function instantText(timestamp: string, precision: 'minute' | 'second' = 'minute'): string {
-  const date = dateOf(timestamp);
-  if (date === null) return timestamp;
+export function instantText(timestamp: string, precision: 'day' | 'minute' | 'second' = 'minute'): string {
+  const at = parseTimestamp(timestamp);
+  if (at === null) return timestamp;
+  const date = new Date(Math.floor(at / 1000));
+  const year = String(date.getUTCFullYear()).padStart(4, '0');
+  const day = `${date.getUTCDate()} ${months[date.getUTCMonth()] ?? ''} ${year}`;
+  if (precision === 'day') return day;
   const seconds = precision === 'second' ? `:${two(date.getUTCSeconds())}` : '';
-  return `${dayOf(date)}, ${two(date.getUTCHours())}:${two(date.getUTCMinutes())}${seconds} UTC`;
+  return `${day}, ${two(date.getUTCHours())}:${two(date.getUTCMinutes())}${seconds} UTC`;
 }
 
 /** Returns the word form for a number: `one` for 1, otherwise `several`. */
 export function agreeing(n: number, one: string, several: string): string {
   return n === 1 ? one : several;
-}
-
-/** Formats the UTC day of a timestamp of the contract. Returns any other text unchanged. */
-export function dateText(timestamp: string): string {
-  const date = dateOf(timestamp);
-  return date === null ? timestamp : dayOf(date);
-}
-
-function dayOf(date: Date): string {
-  const year = String(date.getUTCFullYear()).padStart(4, '0');
-  return `${date.getUTCDate()} ${months[date.getUTCMonth()] ?? ''} ${year}`;
-}
-
-function dateOf(timestamp: string): Date | null {
-  const at = parseTimestamp(timestamp);
-  return at === null ? null : new Date(Math.floor(at / 1000));
 }
 
 function two(part: number): string {

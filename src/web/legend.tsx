@@ -15,9 +15,6 @@ export type Sign =
   | 'below'
   | 'apart';
 
-/** Legend texts shared by all charts. */
-export const signText = { unseen: 'not observed', part: 'not all observed' } as const;
-
 /** Renders the legend of a chart: each symbol with its label. */
 export function Legend({ signs }: { signs: readonly (readonly [Sign, string])[] }) {
   return (

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import type { Language } from './language/language.ts';
+import type { Language } from './language.ts';
 
 /** Texts of the page frame: navigation, banner and skip link. */
 export interface FrameTexts {

@@ -8,7 +8,7 @@ import { inspect, openPage, pixelsTooWide, toNext } from '../../harness/pages/ac
 import { hasBrowser, startBrowser } from '../../harness/pages/browser.ts';
 import { type Server, startServer } from '../../harness/process/program.ts';
 import { day, hour } from '../../src/store/time.ts';
-import { languages } from '../../src/web/language/language.ts';
+import { languages } from '../../src/web/language.ts';
 
 /** Returns the visible text of an element. */
 async function textOf(element: Locator): Promise<string> {

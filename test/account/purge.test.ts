@@ -16,7 +16,7 @@ import { rosterRow } from '../../harness/store/roster-row.ts';
 import type { ExportManifest, ExportPage } from '../../src/contract/account.ts';
 import { microsFromMillis } from '../../src/contract/timestamp.ts';
 import { micros } from '../../src/store/time.ts';
-import { formatsOf } from '../../src/web/language/formats.ts';
+import { formatsOf } from '../../src/web/language.ts';
 
 /** Tests the account view while the operator removes a labeler's rows from the store. */
 

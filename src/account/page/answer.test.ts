@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { account, bodyOf, frameIn, labelers, linesOf, now, viewOf } from '../../../harness/accounts/account-view.ts';
 import { day, dayOf, dayStart, hour, micros } from '../../store/time.ts';
-import { languages } from '../../web/language/language.ts';
+import { languages } from '../../web/language.ts';
 import type { AccountView } from '../view/view.ts';
 import { answerOf } from './answer.tsx';
 

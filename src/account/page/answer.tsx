@@ -3,9 +3,8 @@ import { isDid } from '../../contract/identifiers.ts';
 import { formatMicros, type Micros } from '../../contract/timestamp.ts';
 import type { EventCount, EventSpan } from '../../store/counts.ts';
 import type { Observation } from '../../store/port.ts';
-import { micros } from '../../store/time.ts';
-import { Bar } from '../../web/bar.tsx';
-import { isoDay } from '../../web/language/formats.ts';
+import { dayName, dayOf, micros } from '../../store/time.ts';
+import { Bar } from '../../web/shapes.tsx';
 import { overlap, union } from '../query/intervals.ts';
 import type { Texts } from '../texts/en.ts';
 import { unreadOf } from '../view/labelers.ts';
@@ -140,7 +139,7 @@ function timeText({ at, isExact }: ObservedTime, { formats }: Texts): string {
 }
 
 function machineTime({ at, isExact }: ObservedTime): string {
-  return isExact ? formatMicros(at) : isoDay(at);
+  return isExact ? formatMicros(at) : dayName(dayOf(at));
 }
 
 /** Returns true if a filter can select a value. The query ignores an empty value and refuses a long one. */

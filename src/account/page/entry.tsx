@@ -3,12 +3,13 @@ import { formatMicros } from '../../contract/timestamp.ts';
 import { labelActions, targetKinds } from '../../contract/vocabulary.ts';
 import type { AccountTally } from '../../store/counts.ts';
 import { Foreign, isPlain, visible } from '../../web/foreign.tsx';
-import { type Language, languageParameter } from '../../web/language/language.ts';
+import type { Language } from '../../web/language.ts';
 import { type SampleAccount, SampleAccounts } from '../../web/sample-accounts.tsx';
 import { type AccountFilters, type AskedQuery, dayShortcuts, type Parameters } from '../query/query.ts';
 import type { Texts } from '../texts/en.ts';
 import type { PageErrorCode } from '../texts/en-entry.ts';
 import type { AccountView } from '../view/view.ts';
+import { languageParameter } from './language.ts';
 import type { AccountLinks, PageFrame } from './links.ts';
 
 /** Renders the home page: the form for looking up an account, links to sample accounts, and an explanation. */

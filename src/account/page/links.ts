@@ -1,8 +1,9 @@
 import { formatMicros, type Micros } from '../../contract/timestamp.ts';
 import type { Interval } from '../../store/time.ts';
-import { type Language, languageParameter } from '../../web/language/language.ts';
+import type { Language } from '../../web/language.ts';
 import { type AccountFilters, type AskedQuery, type DayShortcut, searchText } from '../query/query.ts';
 import type { Texts } from '../texts/en.ts';
+import { languageParameter } from './language.ts';
 
 /** Properties that all parts of a page share. */
 export interface PageFrame {

@@ -7,7 +7,7 @@ import type { Observation } from '../../store/port.ts';
 import type { LabelerHandle } from '../../store/roster.ts';
 import { second } from '../../store/time.ts';
 import { Foreign } from '../../web/foreign.tsx';
-import { globalMeaning } from '../../web/language/global-values.ts';
+import { globalMeaning } from '../../web/global-values.ts';
 import { rowOf } from '../export/rows.ts';
 import type { Texts } from '../texts/en.ts';
 import type { Definition } from '../view/definitions.ts';

@@ -4,7 +4,6 @@ import type { Reply } from '../../http/reply.ts';
 import type { AssetFile } from '../../http/representation/asset-file.ts';
 import { isHandle } from '../../network/identity/did-document.ts';
 import type { HandleResolution } from '../../network/identity/identity.ts';
-import { languageParameter } from '../../web/language/language.ts';
 import type { SampleAccount } from '../../web/sample-accounts.tsx';
 import {
   type AskedQuery,
@@ -17,6 +16,7 @@ import { type AccountRequest, type AccountRoute, accountError, missingPage } fro
 import { type AccountServices, refusalOf } from '../services.ts';
 import { AccountBody, downloadsOf } from './account.tsx';
 import { HomeBody } from './entry.tsx';
+import { languageParameter } from './language.ts';
 import { beforeParameter } from './links.ts';
 import { FactsUrl } from './observation.tsx';
 import { PageRenderer } from './render.tsx';

@@ -1,10 +1,9 @@
 import type { Micros } from '../../contract/timestamp.ts';
-import { dayOf, dayStart, type Interval, micros } from '../../store/time.ts';
-import { DayChart } from '../../web/day-chart.tsx';
-import { isoDay } from '../../web/language/formats.ts';
+import { dayName, dayOf, dayStart, type Interval, micros } from '../../store/time.ts';
 import { Legend } from '../../web/legend.tsx';
 import type { Texts } from '../texts/en.ts';
 import type { Timeline, TimelineDay } from '../view/view.ts';
+import { DayChart } from './day-chart.tsx';
 import { formatMissed } from './observation.tsx';
 
 /** Renders the interval as a summary, as a chart with a legend, and as a table. */
@@ -96,7 +95,7 @@ function DayRow({ day, t }: { readonly day: TimelineDay; readonly t: Texts }) {
   return (
     <tr>
       <th scope="row">
-        <time dateTime={isoDay(day.start)}>{formatDay(day.start)}</time>
+        <time dateTime={dayName(dayOf(day.start))}>{formatDay(day.start)}</time>
         {describePart(day, t)}
       </th>
       {counts ? (

@@ -6,20 +6,14 @@ import type { AssetFile } from '../../http/representation/asset-file.ts';
 import { chooseCoding, encodeOnce } from '../../http/representation/negotiation.ts';
 import { storeOrigin } from '../../store/origin.ts';
 import { renderPage } from '../../web/document.tsx';
-import {
-  type Language,
-  languageNames,
-  languageOf,
-  languageParameter,
-  languages,
-  negotiateLanguage,
-} from '../../web/language/language.ts';
+import { type Language, languages } from '../../web/language.ts';
 import type { AccountStore } from '../query/account-store.ts';
 import { parseParameters } from '../query/query.ts';
 import { type AccountRequest, accountError, privateHeaders } from '../route.ts';
 import type { NameProblem, PageErrorCode } from '../texts/en-entry.ts';
 import { textsOf } from '../texts/texts.ts';
 import { RefusalBody } from './entry.tsx';
+import { languageNames, languageOf, languageParameter, negotiateLanguage } from './language.ts';
 import type { PageFrame } from './links.ts';
 
 /** Content Security Policy: style sheets only from this origin, images only as data URLs, and no scripts or framing. */

@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 import type { AccountErrorCode } from '../../contract/errors.ts';
 import type { Origin } from '../../contract/vocabulary.ts';
 import type { HandleResolution } from '../../network/identity/identity.ts';
-import { formatsOf } from '../../web/language/formats.ts';
+import { formatsOf } from '../../web/language.ts';
 
 const { counted } = formatsOf('en');
 

@@ -1,4 +1,4 @@
-import { formatsOf } from '../../web/language/formats.ts';
+import { formatsOf } from '../../web/language.ts';
 import type { Texts } from './en.ts';
 
 const formats = formatsOf('ja');

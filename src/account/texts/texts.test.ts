@@ -1,6 +1,6 @@
 import { isValidElement } from 'preact';
 import { describe, expect, it } from 'vitest';
-import { languages } from '../../web/language/language.ts';
+import { languages } from '../../web/language.ts';
 import type { Texts } from './en.ts';
 import { textsOf } from './texts.ts';
 

@@ -1,4 +1,4 @@
-import type { Language } from '../../web/language/language.ts';
+import type { Language } from '../../web/language.ts';
 import { de } from './de.ts';
 import { en, type Texts } from './en.ts';
 import { es } from './es.ts';

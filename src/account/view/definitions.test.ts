@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { micros } from '../../store/time.ts';
-import type { Language } from '../../web/language/language.ts';
+import type { Language } from '../../web/language.ts';
 import { choose, DefinitionCache, parseDefinitions } from './definitions.ts';
 
 function content(definitions: unknown): string {

@@ -1,5 +1,5 @@
 import { isObject, type JsonObject } from '../../input/json-budget.ts';
-import { type Language, languages } from '../../web/language/language.ts';
+import { type Language, languages } from '../../web/language.ts';
 import type { AccountStore } from '../query/account-store.ts';
 
 /** A labeler's definition of one of its label values, verbatim; untrusted text. */

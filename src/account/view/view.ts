@@ -3,7 +3,7 @@ import type { AccountDay, AccountTally, DayCounts, EventCount, LabelerCount } fr
 import { unobservedEnd } from '../../store/gaps.ts';
 import type { Frontier, LabelerCoverage, StoredGap } from '../../store/port.ts';
 import { day, dayOf, dayStart, type Interval, micros } from '../../store/time.ts';
-import type { Language } from '../../web/language/language.ts';
+import type { Language } from '../../web/language.ts';
 import type { AccountStore, RowStore } from '../query/account-store.ts';
 import { daysIn, overlap, union } from '../query/intervals.ts';
 import { type AskedQuery, availableInterval, type ClippedInterval, storeFilter, windowDays } from '../query/query.ts';

@@ -14,7 +14,7 @@ import { pathPoints } from '../../../harness/pages/html.ts';
 import { formatIssues, type KnownIssue, parseIssues } from '../../archive/days/known-issues.ts';
 import { formatIndex } from '../../archive/days/records.ts';
 import { errorTable } from '../../contract/errors.ts';
-import { renderFragment } from '../../web/document.tsx';
+import { renderPart } from '../../web/document.tsx';
 import { factsCommonHeaders } from '../app.ts';
 import { archivePage, monthPage } from './archive-page.tsx';
 import { RateChart, recentHtml } from './chart.tsx';
@@ -183,7 +183,7 @@ test('a line shows the value of each day over the observed days, and breaks at e
     }),
   );
   const parts = { base: '.', length: 'month', now, tableAt: '#days', areLabelsShown: true } as const;
-  const chart = renderFragment(RateChart({ ...parts, days: chartDays(days, last(6)) }));
+  const chart = renderPart(RateChart({ ...parts, days: chartDays(days, last(6)) }));
   const [path = ''] = linesOf(chart, 'weather');
   const y = (rate: number): number => 200 - (rate / 2) * 184;
   const points = pathPoints(path);

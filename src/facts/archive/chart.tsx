@@ -1,6 +1,6 @@
-import { percent } from '../../web/bar.tsx';
-import { renderFragment } from '../../web/document.tsx';
-import { countText, dateText, instantText, percentText, rateText } from '../../web/format.ts';
+import { renderPart } from '../../web/document.tsx';
+import { countText, instantText, percentText, rateText } from '../../web/format.ts';
+import { percent } from '../../web/shapes.tsx';
 import { ChartFigure, chartFile } from '../hours/chart-figure.tsx';
 import {
   type ArchivedDays,
@@ -175,7 +175,7 @@ function titleOf({ day, eventsPerSecond, labelsPerHour }: ChartDay, areLabelsSho
 
 /** Formats a day of the archive. */
 export function dayText(day: string): string {
-  return dateText(`${day}T00:00:00Z`);
+  return instantText(`${day}T00:00:00Z`, 'day');
 }
 
 /** States why the chart shows no labels. */
@@ -221,7 +221,7 @@ export function recentHtml(archive: ArchivedDays, now: number, refusal: string |
   const gaps = hourGaps(archived, period);
   const issues = issuesIn(archive.issues(), period).all.length;
   const more = gaps.length - maxRecentGaps;
-  return renderFragment(
+  return renderPart(
     <>
       <h2 id="archive">The last 30 days</h2>
       {refusal === null ? null : <LabelsRefused why={refusal} />}

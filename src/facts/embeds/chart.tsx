@@ -3,9 +3,8 @@ import type { LabelsOverview, WeatherConditionsEnvelope, WeatherMetricsEnvelope 
 import { parseTimestamp } from '../../contract/timestamp.ts';
 import type { CollectionName, ConditionState, Origin } from '../../contract/vocabulary.ts';
 import { countText, rateText } from '../../web/format.ts';
-import { layTimeline, timelineWidth } from '../../web/timeline.ts';
+import { Hatched } from '../../web/shapes.tsx';
 import { collectionWords } from '../hours/shown-hours.ts';
-
 import {
   conditionNames,
   confidenceText,
@@ -18,9 +17,10 @@ import {
   type Shown,
   scale,
 } from '../shown-facts.ts';
+import { layTimeline, timelineWidth } from '../timeline.ts';
 
 import { ageText, labelCoverageText, networkNames, refusalText, weatherCoverageText } from './badge.tsx';
-import { Hatched, Line, Plate, plateArea, renderPlate, textWidth } from './image.tsx';
+import { Line, Plate, plateArea, renderPlate, textWidth } from './image.tsx';
 
 const height = 436;
 

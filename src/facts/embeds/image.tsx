@@ -3,6 +3,7 @@ import type { ComponentChildren } from 'preact';
 import { renderToString } from 'preact-render-to-string';
 import type { Origin } from '../../contract/vocabulary.ts';
 import type { HeaderList } from '../../http/reply.ts';
+import { Hatched } from '../../web/shapes.tsx';
 
 /** Content of an image. */
 interface ImageParts {
@@ -65,46 +66,6 @@ export function Line({ x, y, size = 11, paint = 'ink', isStrong = false, anchor 
     >
       {children}
     </text>
-  );
-}
-
-/** A rectangle of an image. */
-export interface Area {
-  readonly x: number;
-  readonly y: number;
-  readonly width: number;
-  readonly height: number;
-}
-
-/** Distance of the lines of a hatched area along its edge. */
-const hatchStep = 11;
-
-/** Returns parallel lines that fill an area and end at its edges. */
-function hatchOf({ x, y: top, width, height: whole }: Area): string {
-  // The ends of the lines are wider than the lines are high.
-  const [y, height] = [top + 1, Math.max(0, whole - 2)];
-  let path = '';
-  for (let at = hatchStep - height; at < width; at += hatchStep) {
-    const [from, to] = [Math.max(0, at), Math.min(width, at + height)];
-    if (to <= from) continue;
-    path += `M${tenths(x + from)},${tenths(y + height - (from - at))}L${tenths(x + to)},${tenths(y + height - (to - at))}`;
-  }
-  return path;
-}
-
-/** Rounds a coordinate to a tenth of a unit. */
-export function tenths(value: number): number {
-  return Math.round(value * 10) / 10;
-}
-
-/** Draws a hatched area in place of values that were not observed or must not be shown. */
-export function Hatched({ paper = 'rail', hatch = 'hatch', ...area }: Area & { paper?: string; hatch?: string }) {
-  const { x, y, width, height } = area;
-  return (
-    <>
-      <rect class={paper} x={tenths(x)} y={tenths(y)} width={tenths(width)} height={tenths(height)} />
-      <path class={hatch} d={hatchOf(area)} />
-    </>
   );
 }
 

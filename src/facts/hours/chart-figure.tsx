@@ -5,8 +5,8 @@ import type { TextPart } from '../../web/chart/hole-labels.ts';
 import { type Bin, sideOf, type TimeSeries } from '../../web/chart/series.ts';
 import { TimeChart } from '../../web/chart/time-chart.tsx';
 import { agreeing, countText, instantText, percentText, rateText } from '../../web/format.ts';
-import { formatsOf } from '../../web/language/formats.ts';
-import { Legend, type Sign, signText } from '../../web/legend.tsx';
+import { formatsOf } from '../../web/language.ts';
+import { Legend, type Sign } from '../../web/legend.tsx';
 
 /**
  * A chart of a page, with the texts that its picture, its table and its files share. The table and the files are made
@@ -284,7 +284,7 @@ export function signsOf({ series: { bins, shape, holes, through }, columns }: Pa
     ...(hasSide('above') ? [['above', 'busier than usual'] as const] : []),
     ...(hasSide('below') ? [['below', 'quieter than usual'] as const] : []),
     ...(isPart && shape === 'bars' ? [['faint', `counted in a part of the ${periodName(bins)}`] as const] : []),
-    ...(holes.length === 0 ? [] : [['unseen', signText.unseen] as const]),
+    ...(holes.length === 0 ? [] : [['unseen', 'not observed'] as const]),
     ['seen', 'strip below: observed share of the time'],
   ];
 }

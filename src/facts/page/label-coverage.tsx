@@ -1,14 +1,12 @@
 import type { Coverage, CoverageSources, Gap } from '../../contract/labels.ts';
 import { parseTimestamp } from '../../contract/timestamp.ts';
 import type { CoverageStatus, GapReason } from '../../contract/vocabulary.ts';
-import { percent } from '../../web/bar.tsx';
-import { Hatch } from '../../web/day-chart.tsx';
 import { Count, Instant } from '../../web/figures.tsx';
 import { agreeing, instantText } from '../../web/format.ts';
-import { Legend, signText } from '../../web/legend.tsx';
-import { layTimeline, type Stretch, timelineWidth } from '../../web/timeline.ts';
-
+import { Legend } from '../../web/legend.tsx';
+import { Hatch, percent } from '../../web/shapes.tsx';
 import type { RecentEnvelope } from '../shown-facts.ts';
+import { layTimeline, type Stretch, timelineWidth } from '../timeline.ts';
 import { Picture } from './pieces.tsx';
 
 /** Descriptions of the coverage states of the window. */
@@ -154,9 +152,9 @@ function Strip({ envelope }: { envelope: RecentEnvelope }) {
       <Legend
         signs={[
           unsure ? ['unsure', 'collected, coverage not established'] : ['seen', 'collected'],
-          ['part', `${signText.part} (a gap)`],
+          ['part', 'not all observed (a gap)'],
           ...(envelope.facts.coverage.warmup
-            ? [['unseen', `${signText.unseen}: before the observation began`] as const]
+            ? [['unseen', 'not observed: before the observation began'] as const]
             : []),
         ]}
       />

@@ -1,9 +1,9 @@
 import type { ComponentChildren } from 'preact';
 import type { LabelsOverview } from '../../contract/envelope.ts';
 import type { SignalWord } from '../../contract/vocabulary.ts';
-import { Bar } from '../../web/bar.tsx';
 import { Count, Instant, Percent } from '../../web/figures.tsx';
 import { agreeing } from '../../web/format.ts';
+import { Bar } from '../../web/shapes.tsx';
 import { isLegacy, isRecent, type LegacyEnvelope, type RecentEnvelope, type Shown } from '../shown-facts.ts';
 import { LabelCoverage } from './label-coverage.tsx';
 import { NotMeasured, Picture, Quote, Refused, Stat, Unknown } from './pieces.tsx';

@@ -1,4 +1,4 @@
-import { addReaders } from '../../web/chart/read-values.ts';
+import { addReaders } from '../hours/read-values.ts';
 import { describeChanges, watchPage } from './watch.ts';
 
 /** Interval in milliseconds between two looks at the clock: timers stand still while the computer sleeps. */

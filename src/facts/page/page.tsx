@@ -2,7 +2,7 @@ import { type ComponentChildren, h } from 'preact';
 import { formatTimestamp } from '../../contract/timestamp.ts';
 import type { HeaderList, Reply } from '../../http/reply.ts';
 import type { Coding } from '../../http/representation/negotiation.ts';
-import { renderFragment, renderPage } from '../../web/document.tsx';
+import { renderPage, renderPart } from '../../web/document.tsx';
 import type { PageParts } from '../../web/page-body.tsx';
 import { type SampleAccount, SampleAccounts } from '../../web/sample-accounts.tsx';
 import { recentHtml } from '../archive/chart.tsx';
@@ -278,16 +278,16 @@ function LabelHours({ shown, place }: SectionProps<'labels'>) {
 
 /** Returns the content of the section about the events of the last hours as HTML. */
 function weatherHoursHtml(shown: HoursCharts['weather'], place: HoursPlace): string {
-  return renderFragment(<WeatherHours shown={shown} place={place} />);
+  return renderPart(<WeatherHours shown={shown} place={place} />);
 }
 
 /** Returns the content of the section about the labels of the last hours as HTML. */
 function labelHoursHtml(shown: HoursCharts['labels'], place: HoursPlace): string {
-  return renderFragment(<LabelHours shown={shown} place={place} />);
+  return renderPart(<LabelHours shown={shown} place={place} />);
 }
 
 /** Returns the content of the section about the events by kind as HTML; null if there are none. */
 function kindsHtml(shown: HoursCharts['weather'], base: string): string | null {
   if (shown.kind === 'refused' || shown.charts.collections.length === 0) return null;
-  return renderFragment(<Kinds charts={shown.charts} base={base} />);
+  return renderPart(<Kinds charts={shown.charts} base={base} />);
 }

@@ -2,9 +2,9 @@ import type { Currency } from '../../client/currency.ts';
 import type { WeatherConditionsEnvelope, WeatherMetricsEnvelope } from '../../contract/envelope.ts';
 import { type CollectionName, collectionNames, type Origin } from '../../contract/vocabulary.ts';
 import type { CollectionMetrics, WeatherConditions, WeatherWindow } from '../../contract/weather.ts';
-import { Bar } from '../../web/bar.tsx';
 import { Count, Instant, Percent, Rate, Span } from '../../web/figures.tsx';
 import { agreeing } from '../../web/format.ts';
+import { Bar } from '../../web/shapes.tsx';
 import { collectionWords } from '../hours/shown-hours.ts';
 
 import { confidenceText, currencyOf, isNow, notNow, type Shown, scale } from '../shown-facts.ts';

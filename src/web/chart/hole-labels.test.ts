@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { formatsOf } from '../language/formats.ts';
+import { formatsOf } from '../language.ts';
 import { type HoleLabel, holeLabels } from './hole-labels.ts';
 import { layChart } from './layout.ts';
 import type { TimeSeries } from './series.ts';

@@ -1,5 +1,5 @@
 import { microsFromMillis } from '../../contract/timestamp.ts';
-import type { Formats } from '../language/formats.ts';
+import type { Formats } from '../language.ts';
 import { type ChartLayout, type DrawnHole, plotWidth } from './layout.ts';
 
 /** Part of a text on a picture. A narrow picture has no room for wide parts. */

@@ -1,6 +1,7 @@
 import { max } from 'd3-array';
 import { type ScaleLinear, scaleLinear } from 'd3-scale';
 import { utcDay, utcHour, utcMonday, utcMonth } from 'd3-time';
+import { tenths } from '../shapes.tsx';
 import { type Bin, type Hole, observedParts, peakOf, sideOf, type TimeSeries } from './series.ts';
 
 /** Width of the plot in units of the drawing. The drawing is stretched to the width of the page. */
@@ -361,8 +362,4 @@ function timeTicks(x: TimeScale): TimeTick[] {
     true,
   );
   return [...ticks(utcDay.range(start, end), 'day', false), ...noons];
-}
-
-function tenths(value: number): number {
-  return Math.round(value * 10) / 10;
 }

@@ -1,7 +1,6 @@
 import { microsFromMillis } from '../../contract/timestamp.ts';
-import { percent } from '../bar.tsx';
-import { Hatch } from '../day-chart.tsx';
-import type { Formats } from '../language/formats.ts';
+import type { Formats } from '../language.ts';
+import { Hatch, percent } from '../shapes.tsx';
 import { type HoleLabel, holeLabels, type TextPart } from './hole-labels.ts';
 import { type ChartLayout, type DrawnHole, layChart, plotHeight, plotWidth, type TimeTick } from './layout.ts';
 import type { Bin, TimeSeries } from './series.ts';
@@ -133,12 +132,14 @@ function ValueTexts({ layout: { values }, unit, formats }: { layout: ChartLayout
 
 /** Maximum length of a text that is drawn next to the peak, as a part of the width of a narrow picture. */
 const peakRoom = 0.5;
-/** Marks the highest value, with its time above and next to the mark. */
-interface PeakMarkProps {
+
+/** The mark of the highest value, with the parts of the text above and next to it. */
+export interface PeakMarkProps {
   readonly peak: NonNullable<ChartLayout['peak']>;
   readonly parts: readonly TextPart[];
 }
 
+/** Marks the highest value, with its time above and next to the mark. */
 function PeakMark({ peak: { x, y }, parts }: PeakMarkProps) {
   const isLeft = x < (1 - peakRoom) * plotWidth;
   const at = isLeft ? x + 8 : x - 8;
@@ -192,7 +193,7 @@ function HoleText({ label: { x, anchor, before, parts, after, isFirst } }: { lab
 }
 
 /** Returns the length of a chart's periods. */
-function lengthOf({ bins: [first] }: TimeSeries): number {
+export function lengthOf({ bins: [first] }: TimeSeries): number {
   return first === undefined ? 0 : first.end - first.start;
 }
 

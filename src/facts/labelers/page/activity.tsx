@@ -4,7 +4,7 @@ import type { Bin, Hole } from '../../../web/chart/series.ts';
 import { TimeChart } from '../../../web/chart/time-chart.tsx';
 import { Count, Percent } from '../../../web/figures.tsx';
 import { countText, percentText } from '../../../web/format.ts';
-import { formatsOf } from '../../../web/language/formats.ts';
+import { formatsOf } from '../../../web/language.ts';
 import { Legend } from '../../../web/legend.tsx';
 import { type PageChart, peakText, signsOf, summaryOf } from '../../hours/chart-figure.tsx';
 import { unlistedHoles, unlistedReason } from '../../hours/shown-hours.ts';

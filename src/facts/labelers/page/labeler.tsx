@@ -1,11 +1,11 @@
 import type { ComponentChildren } from 'preact';
 import type { LabelerEnvelope, LabelerFacts } from '../../../contract/labelers.ts';
 import { type LabelerProblem, type SignatureVerdict, signatureVerdicts } from '../../../contract/vocabulary.ts';
-import { Bar } from '../../../web/bar.tsx';
 import { Count, Instant } from '../../../web/figures.tsx';
 import { visible } from '../../../web/foreign.tsx';
 import { instantText } from '../../../web/format.ts';
 import type { PageParts } from '../../../web/page-body.tsx';
+import { Bar } from '../../../web/shapes.tsx';
 import { Quote, Unknown } from '../../page/pieces.tsx';
 import { Activity } from './activity.tsx';
 import { CaveatList, Handle, labelerPageParts } from './frame.tsx';

@@ -1,7 +1,7 @@
 import type { LabelerLine } from '../../../artifact/labelers.ts';
 import type { LabelerSummary, LabelersEnvelope } from '../../../contract/labelers.ts';
 import { type LabelerState, labelerStates } from '../../../contract/vocabulary.ts';
-import { renderInsert } from '../../../web/document.tsx';
+import { renderPart } from '../../../web/document.tsx';
 import { Count, Instant } from '../../../web/figures.tsx';
 import { Foreign } from '../../../web/foreign.tsx';
 import { agreeing } from '../../../web/format.ts';
@@ -46,7 +46,7 @@ export function withRows(page: string, rows: readonly string[]): string {
 
 /** Renders one row of the table. Its text depends only on the artifact. */
 export function renderedRow(labeler: ListedLabeler): string {
-  return renderInsert(<Row {...labeler} />);
+  return renderPart(<Row {...labeler} />);
 }
 
 /** Returns the page of all labelers; its table has no rows, see `withRows`. */

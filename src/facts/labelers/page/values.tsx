@@ -2,7 +2,7 @@ import type { LabelerDefinition, LabelerFacts, LabelerValue } from '../../../con
 import { fewerThanFive } from '../../../contract/vocabulary.ts';
 import { Count, Instant } from '../../../web/figures.tsx';
 import { agreeing } from '../../../web/format.ts';
-import { globalMeaning } from '../../../web/language/global-values.ts';
+import { globalMeaning } from '../../../web/global-values.ts';
 import { Quote, Unknown } from '../../page/pieces.tsx';
 import { at } from './words.ts';
 

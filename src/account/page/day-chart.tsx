@@ -1,7 +1,7 @@
-import { percent } from './bar.tsx';
+import { Hatch, percent } from '../../web/shapes.tsx';
 
 /** One bar of a chart: part of the interval, with its counts. */
-export interface ChartBar {
+interface ChartBar {
   /** Start of the bar as a fraction of the interval. */
   readonly from: number;
   readonly to: number;
@@ -15,14 +15,14 @@ export interface ChartBar {
 }
 
 /** A period that was not observed for some or all sources; its ends are fractions of the interval. */
-export interface ChartSpan {
+interface ChartSpan {
   readonly from: number;
   readonly to: number;
   readonly unseen: 'whole' | 'part';
 }
 
 /** Content of a chart. The picture contains no visible text; the page adds the labels. */
-export interface DayChartProps {
+interface DayChartProps {
   readonly bars: readonly ChartBar[];
   readonly spans: readonly ChartSpan[];
   /** One-sentence description of the picture. */
@@ -110,13 +110,4 @@ function Uncounted({ bar }: { readonly bar: ChartBar }) {
 function placed({ from, to }: { readonly from: number; readonly to: number }, room = 0.12) {
   const all = (to - from) * 100;
   return { x: percent(from * 100 + all * room), width: percent(Math.max(0.1, all * (1 - 2 * room))) };
-}
-
-/** Defines the hatching pattern for unobserved time, for the `defs` element of an SVG image. */
-export function Hatch({ id }: { id: string }) {
-  return (
-    <pattern id={id} width="8" height="8" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">
-      <rect class="chart-hatch-line" width="3" height="8" />
-    </pattern>
-  );
 }

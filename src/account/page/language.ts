@@ -1,8 +1,4 @@
-/** Languages of the pages for people. The first is the project's language and the default. */
-export const languages = ['en', 'de', 'es', 'pt', 'ja'] as const;
-
-/** A language of the pages. */
-export type Language = (typeof languages)[number];
+import { type Language, languages } from '../../web/language.ts';
 
 /** The name of each language in that language. */
 export const languageNames: Readonly<Record<Language, string>> = {

@@ -1,6 +1,11 @@
-import { formatMicros, type Micros } from '../../contract/timestamp.ts';
-import { missedUnits, type SpanUnit, spanUnits } from '../format.ts';
-import type { Language } from './language.ts';
+import type { Micros } from '../contract/timestamp.ts';
+import { missedUnits, type SpanUnit, spanUnits } from './format.ts';
+
+/** Languages of the pages for people. The first is the project's language and the default. */
+export const languages = ['en', 'de', 'es', 'pt', 'ja'] as const;
+
+/** A language of the pages. */
+export type Language = (typeof languages)[number];
 
 /** Texts for the plural categories of a language. `other` is used for categories without their own text. */
 export type PluralForms = { readonly other: string } & Partial<Record<Intl.LDMLPluralRule, string>>;
@@ -176,9 +181,4 @@ function once<T>(create: () => T): () => T {
     made ??= create();
     return made;
   };
-}
-
-/** Formats the UTC day of an instant for machines, such as `2026-11-20`. */
-export function isoDay(at: Micros): string {
-  return formatMicros(at).slice(0, 10);
 }

@@ -14,7 +14,7 @@ import { setTimeout } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { type LabelerFixture, labelerFixture, putLabelers } from '../harness/artifacts/labelers.ts';
 import { processTree } from '../harness/process/process-tree.ts';
-import { LabelersSource, labelerFiles } from '../src/artifact/labelers/labelers-source.ts';
+import { LabelersSource } from '../src/artifact/labelers/labelers-source.ts';
 import { artifactNames } from '../src/artifact/write.ts';
 import { prepareCatalogue } from '../src/facts/labelers/catalogue.ts';
 import { packageRoot } from '../src/main/command.ts';
@@ -114,10 +114,7 @@ async function measureReading(): Promise<void> {
   const path = (name: string): string => join(folder, name);
   for (const round of ['first', 'second', 'third']) {
     const source = new LabelersSource({
-      readBytes: labelerFiles({
-        labelers: path(artifactNames.labelers),
-        definitions: path(artifactNames.labelerDefinitions),
-      }),
+      from: { labelers: path(artifactNames.labelers), definitions: path(artifactNames.labelerDefinitions) },
       prepare: () => prepareCatalogue(() => undefined),
       pollMs: 60_000,
       firstReadingMs: 60_000,

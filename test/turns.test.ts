@@ -3,7 +3,7 @@ import { labelerFiles, labelerFixture } from '../harness/artifacts/labelers.ts';
 import { windowStore } from '../harness/labels/window-store.ts';
 import { shareOfBound } from '../harness/process/longest-turn.ts';
 import { type LabelerBytesReading, LabelersSource } from '../src/artifact/labelers/labelers-source.ts';
-import { maxLabelerLineBytes, maxListedLabelers } from '../src/artifact/labelers.ts';
+import { labelersLimits } from '../src/artifact/labelers.ts';
 import { prepareCatalogue } from '../src/facts/labelers/catalogue.ts';
 import { summarizeGaps } from '../src/labels/publish/coverage.ts';
 import { FilledInCounts, SourceHistory } from '../src/labels/publish/hours/hour-counts.ts';
@@ -32,11 +32,11 @@ function listed(did: string): ListedLabeler {
 }
 
 test('the longest possible artifact is read and prepared in event loop turns of less than 10 ms', async () => {
-  const fixture = labelerFixture({ count: maxListedLabelers, seed: 1, longest: true });
+  const fixture = labelerFixture({ count: labelersLimits.labelers, seed: 1, longest: true });
   const { labelers, definitions } = labelerFiles(fixture);
   const bytes = { labelers: Buffer.from(labelers), definitions: Buffer.from(definitions) };
   const [, line = ''] = labelers.split('\n', 2);
-  expect([line.length > 0.9 * maxLabelerLineBytes, bytes.definitions.length > 25_000_000]).toEqual([true, true]);
+  expect([line.length > 0.9 * labelersLimits.lineBytes, bytes.definitions.length > 25_000_000]).toEqual([true, true]);
   let round = 0;
   const readOnce = async (): Promise<void> => {
     round += 1;
@@ -48,7 +48,7 @@ test('the longest possible artifact is read and prepared in event loop turns of 
       return Promise.resolve(isFirst ? content : { kind: 'unchanged' });
     };
     const source = new LabelersSource({
-      ...{ readBytes, pollMs: 60_000, firstReadingMs: 60_000, monotonic: () => performance.now() },
+      ...{ from: readBytes, pollMs: 60_000, firstReadingMs: 60_000, monotonic: () => performance.now() },
       prepare: () => prepareCatalogue(() => undefined),
       failed: (error) => {
         throw error;

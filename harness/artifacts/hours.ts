@@ -1,4 +1,4 @@
-import { maxHours } from '../../src/artifact/hours/hours.ts';
+import { hoursLimits } from '../../src/artifact/hours/hours.ts';
 import type { LabelsHours } from '../../src/artifact/hours/labels-hours.ts';
 import type { WeatherHours } from '../../src/artifact/hours/weather-hours.ts';
 import { collectionNames } from '../../src/contract/vocabulary.ts';
@@ -20,7 +20,7 @@ const hourMs = 3_600_000;
 /** Returns the unobserved hour of a file. */
 function gapsOf({ generatedAt, unobserved }: HoursFixtureOptions) {
   if (unobserved === undefined) return [];
-  const start = (Math.floor((generatedAt - minuteMs) / hourMs) - (maxHours - 1 - unobserved)) * hourMs;
+  const start = (Math.floor((generatedAt - minuteMs) / hourMs) - (hoursLimits.hours - 1 - unobserved)) * hourMs;
   return [{ start, end: start + hourMs }];
 }
 

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { closeSync, constants, fstatSync, openSync, readSync, type Stats, statSync } from 'node:fs';
 import type { JsonLimits } from '../input/json-budget.ts';
 import { systemCode, systemWords } from '../ops/errors.ts';
+import { stampOf } from '../ops/poller.ts';
 import {
   type ArtifactSource,
   decodeArtifact,
@@ -124,11 +125,6 @@ function readBounded(descriptor: number, maxBytes: number): Buffer | null {
     if (total > maxBytes) return null;
     chunks.push(chunk.subarray(0, count));
   }
-}
-
-/** Returns a text that changes whenever a file changes. */
-export function stampOf(stats: Stats): string {
-  return `${stats.dev} ${stats.ino} ${stats.size} ${stats.mtimeMs} ${stats.ctimeMs}`;
 }
 
 function identityOf(bytes: Buffer, modifiedAt: number): string {

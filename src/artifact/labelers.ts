@@ -9,7 +9,7 @@ import {
   readingTransports,
   signatureVerdicts,
 } from '../contract/vocabulary.ts';
-import { check, count, labelerDid, measure, nullable, oneOf, usableInstant, uuidText } from './schema.ts';
+import { check, count, labelerDid, measure, nullable, oneOf, usableInstant, uuidText } from '../input/schema.ts';
 
 /**
  * Schemas of the labelers artifact: two JSON Lines files that the label instrument writes before each overview, from
@@ -19,18 +19,21 @@ import { check, count, labelerDid, measure, nullable, oneOf, usableInstant, uuid
  * are open: only named fields are read.
  */
 
-/** Maximum number of labelers in the artifact. */
-export const maxListedLabelers = 5_000;
-/** Maximum length of a labeler's line in `labelers.ndjson`, in bytes, without the line feed. */
-export const maxLabelerLineBytes = 3_000;
-/** Maximum length of a labeler's line in `labeler-definitions.ndjson`, in bytes, without the line feed. */
-export const maxDefinitionsLineBytes = 64 * 1024;
-/** Maximum size of `labelers.ndjson`, in bytes. */
-export const maxLabelersBytes = 16 * 1024 * 1024;
-/** Maximum size of `labeler-definitions.ndjson`, in bytes. */
-export const maxDefinitionsBytes = 32 * 1024 * 1024;
-/** Maximum number of gaps of one labeler. */
-export const maxLabelerGaps = 16;
+/** Limits of the labelers artifact. Lengths are in bytes, those of a line without its line feed. */
+export const labelersLimits = {
+  /** Maximum number of labelers. */
+  labelers: 5_000,
+  /** Maximum length of a labeler's line in `labelers.ndjson`. */
+  lineBytes: 3_000,
+  /** Maximum length of a labeler's line in `labeler-definitions.ndjson`. */
+  definitionsLineBytes: 64 * 1024,
+  /** Maximum size of `labelers.ndjson`. */
+  fileBytes: 16 * 1024 * 1024,
+  /** Maximum size of `labeler-definitions.ndjson`. */
+  definitionsFileBytes: 32 * 1024 * 1024,
+  /** Maximum number of gaps of one labeler. */
+  gaps: 16,
+} as const;
 
 const header = {
   /** Same value as the overview's `generated_at`. */
@@ -101,7 +104,7 @@ const LabelerSchema = Type.Object({
    * Periods during which the labeler was not observed. Sorted, disjoint per reason, and merged if there are too many.
    */
   gaps: Type.Array(Type.Object({ start: usableInstant(), end: usableInstant(), reason: oneOf(gapReasons) }), {
-    maxItems: maxLabelerGaps,
+    maxItems: labelersLimits.gaps,
   }),
   /** True if gaps were merged with their nearest neighbours because their number exceeded the maximum. */
   gap_overflow: Type.Boolean(),

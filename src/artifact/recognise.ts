@@ -15,7 +15,6 @@ import {
   wires,
 } from '../contract/vocabulary.ts';
 import { isObject } from '../input/json-budget.ts';
-import type { Malformed, Recognised, UnknownSchema } from './reading.ts';
 import {
   anyTime,
   type Check,
@@ -28,7 +27,8 @@ import {
   own,
   usableInstant,
   uuidText,
-} from './schema.ts';
+} from '../input/schema.ts';
+import type { Malformed, Recognised, UnknownSchema } from './reading.ts';
 
 /**
  * The artifacts of both instruments and their schemas. Each instrument has two known producers, whose artifacts are

@@ -22,7 +22,7 @@ export async function writeArtifact(path: string, artifact: object): Promise<voi
 }
 
 /** Replaces a file atomically with the content that `write` produces, in the same steps as `writeArtifact`. */
-export async function replaceFile(path: string, write: (file: FileHandle) => Promise<void>): Promise<void> {
+async function replaceFile(path: string, write: (file: FileHandle) => Promise<void>): Promise<void> {
   const folder = dirname(path);
   const temporary = join(folder, `.${basename(path)}.${randomBytes(6).toString('hex')}.tmp`);
   try {

@@ -1,6 +1,6 @@
 import { readdir, unlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { maxHours } from '../artifact/hours/hours.ts';
+import { hoursLimits } from '../artifact/hours/hours.ts';
 import type { WeatherHours } from '../artifact/hours/weather-hours.ts';
 import { artifactNames } from '../artifact/write.ts';
 import { inputLimits } from '../input/limits.ts';
@@ -222,7 +222,7 @@ class WeatherInstrument implements Weather {
   #readHours(): WeatherHours {
     const { store, publication } = this.#open();
     const nowUs = this.#readAtUs;
-    const endpoints = publication.series({ from: nowUs - maxHours * hourUs, to: nowUs });
+    const endpoints = publication.series({ from: nowUs - hoursLimits.hours * hourUs, to: nowUs });
     const { name, simulated } = publication.published();
     return this.#hours.read({ store, endpoints, published: name, origin: simulated ? 'simulated' : 'live', nowUs });
   }

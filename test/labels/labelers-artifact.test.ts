@@ -16,7 +16,7 @@ import {
   type LabelersHeader,
 } from '../../src/artifact/labelers.ts';
 import type { RecentOverview } from '../../src/artifact/recognise.ts';
-import type { Check } from '../../src/artifact/schema.ts';
+import type { Check } from '../../src/input/schema.ts';
 
 const stage = labelStage();
 const { wall, monotonic } = stage;

@@ -8,7 +8,7 @@ import { shapeOf } from '../../harness/process/shape.ts';
 /** Rooms that each room may import, as described in ARCHITECTURE.md. */
 const mayImport: Record<string, readonly string[]> = {
   contract: [],
-  input: [],
+  input: ['contract'],
   artifact: ['contract', 'input', 'client', 'ops'],
   ops: ['contract', 'input'],
   http: ['contract', 'input', 'ops'],

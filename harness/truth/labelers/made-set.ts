@@ -1,5 +1,5 @@
 import type { Sim } from '../../../sim/index.ts';
-import { type LabelerLine, maxLabelerGaps } from '../../../src/artifact/labelers.ts';
+import { type LabelerLine, labelersLimits } from '../../../src/artifact/labelers.ts';
 import type { RecentOverview } from '../../../src/artifact/recognise.ts';
 import { formatMicros, formatTimestamp, type Micros } from '../../../src/contract/timestamp.ts';
 import { day, dayName, dayOf, dayStart, type Interval, micros, second } from '../../../src/store/time.ts';
@@ -93,13 +93,13 @@ function madeLine(one: ExpectedLabeler, course: Course, now: Micros, numbers: re
     }),
     gaps: one.gaps
       .filter((reason) => reason !== 'not_observed')
-      .slice(0, maxLabelerGaps)
+      .slice(0, labelersLimits.gaps)
       .map((reason, at) => ({
         start: formatTimestamp(Math.floor((now - 60 * second + at * second) / 1_000)),
         end: formatTimestamp(Math.floor((now - 59 * second + at * second) / 1_000)),
         reason,
       })),
-    gap_overflow: one.gaps.length > maxLabelerGaps,
+    gap_overflow: one.gaps.length > labelersLimits.gaps,
     signatures: { ...signatures, verified_earlier_key: 0, unverified: 0 },
     ...madeValues(values, course),
     replaces_rows: one.replaces ? true : null,

@@ -1,4 +1,4 @@
-import { type LabelerLine, maxLabelerGaps, maxLabelerLineBytes } from '../../../src/artifact/labelers.ts';
+import { type LabelerLine, labelersLimits } from '../../../src/artifact/labelers.ts';
 import { type Micros, parseTimestamp } from '../../../src/contract/timestamp.ts';
 import { day, dayName, dayOf, dayStart, type Interval, micros, minute, second } from '../../../src/store/time.ts';
 import { type Course, settledAfter, shareRange } from './course.ts';
@@ -88,7 +88,7 @@ function gapProblems({ line, expected, course }: Compared): string[] {
   // Every reset must be listed, even if gaps are merged.
   const isListed = (at: number): boolean => gaps.some(({ start, end }) => start - second <= at && at <= end + second);
   for (const at of expected.resets) if (!isListed(at)) problems.push(`the reset at ${dateOf(at)} is outside every gap`);
-  if (expected.gaps.length > maxLabelerGaps) return [...problems, ...overflowProblems(line, gaps)];
+  if (expected.gaps.length > labelersLimits.gaps) return [...problems, ...overflowProblems(line, gaps)];
   if (line.gap_overflow) problems.push('gap_overflow is set, but the line can list all gaps');
   if (expected.firstAnswered === null) return problems;
   const own = gaps.filter(
@@ -115,9 +115,9 @@ function overflowProblems(
 ): string[] {
   const problems = line.gap_overflow ? [] : ['gap_overflow is not set, but the line cannot list all gaps'];
   // A line may list fewer gaps than the maximum only if it has no space for two more gaps.
-  const isFull = JSON.stringify(line).length + 2 * gapBytes > maxLabelerLineBytes;
-  if (gaps.length > maxLabelerGaps || (gaps.length < maxLabelerGaps && !isFull))
-    problems.push(`${gaps.length} gaps are listed, expected ${maxLabelerGaps}`);
+  const isFull = JSON.stringify(line).length + 2 * gapBytes > labelersLimits.lineBytes;
+  if (gaps.length > labelersLimits.gaps || (gaps.length < labelersLimits.gaps && !isFull))
+    problems.push(`${gaps.length} gaps are listed, expected ${labelersLimits.gaps}`);
   for (const [at, { start }] of gaps.entries()) {
     if (start < (gaps[at - 1]?.end ?? start)) problems.push(`gap ${at} overlaps the previous gap`);
   }

@@ -11,13 +11,10 @@ import {
   type LabelerDefinitionsLine,
   type LabelerLine,
   type LabelersHeader,
-  maxDefinitionsBytes,
-  maxDefinitionsLineBytes,
-  maxLabelerLineBytes,
-  maxLabelersBytes,
+  labelersLimits,
 } from '../../../src/artifact/labelers.ts';
 import type { RecentOverview } from '../../../src/artifact/recognise.ts';
-import type { Check } from '../../../src/artifact/schema.ts';
+import type { Check } from '../../../src/input/schema.ts';
 
 /** The two files of a labelers artifact, with the overview and the hours file generated at the same time. */
 export interface LabelersSet {
@@ -64,8 +61,8 @@ function parseHours(text: string): LabelsHours {
 
 /** Parses the files of a set. Throws if a line is malformed, too long or out of place. */
 export function parseLabelersSet(labelers: string, definitions: string, overview: string): LabelersSet {
-  const lines = linesOf(labelers, maxLabelersBytes, maxLabelerLineBytes);
-  const texts = linesOf(definitions, maxDefinitionsBytes, maxDefinitionsLineBytes);
+  const lines = linesOf(labelers, labelersLimits.fileBytes, labelersLimits.lineBytes);
+  const texts = linesOf(definitions, labelersLimits.definitionsFileBytes, labelersLimits.definitionsLineBytes);
   const set = {
     header: parsed(checkLabelersHeader, lines[0]),
     labelers: lines.slice(1).map((line) => parsed(checkLabeler, line)),

@@ -1,16 +1,12 @@
 import Type from 'typebox';
-import {
-  type LabelerHours,
-  type LabelsHour,
-  type LabelsHours,
-  maxHourLabelers,
-} from '../../artifact/hours/labels-hours.ts';
-import { maxLabelerGaps } from '../../artifact/labelers.ts';
-import { check, count, labelerDid, measure, nullable, oneOf, usableInstant, uuidText } from '../../artifact/schema.ts';
+import { hoursLimits } from '../../artifact/hours/hours.ts';
+import type { LabelerHours, LabelsHour, LabelsHours } from '../../artifact/hours/labels-hours.ts';
+import { labelersLimits } from '../../artifact/labelers.ts';
 import { canonicalJson } from '../../contract/encodings.ts';
 import { maxGaps } from '../../contract/limits.ts';
 import { gapReasons } from '../../contract/vocabulary.ts';
 import { inputLimits } from '../../input/limits.ts';
+import { check, count, labelerDid, measure, nullable, oneOf, usableInstant, uuidText } from '../../input/schema.ts';
 import { parsedObject } from '../days/records.ts';
 import {
   type DayForm,
@@ -91,7 +87,7 @@ const LabelerSchema = Type.Object(
         { maxItems: dayHours },
       ),
     ),
-    gaps: gaps(maxLabelerGaps),
+    gaps: gaps(labelersLimits.gaps),
     gap_overflow: Type.Boolean(),
   },
   closed,
@@ -105,7 +101,7 @@ const Schema = Type.Object(
     hours: Type.Array(nullable(HourSchema), { minItems: dayHours, maxItems: dayHours }),
     gaps: gaps(maxGaps),
     gap_overflow: Type.Boolean(),
-    labelers: Type.Array(LabelerSchema, { maxItems: 2 * maxHourLabelers }),
+    labelers: Type.Array(LabelerSchema, { maxItems: 2 * hoursLimits.labelers }),
     omitted: count(),
   },
   closed,

@@ -1,14 +1,10 @@
 import Type from 'typebox';
-import {
-  maxHourSeries,
-  maxSeriesGaps,
-  type WeatherHourSeries,
-  type WeatherHours,
-} from '../../artifact/hours/weather-hours.ts';
-import { check, count, measure, nullable, oneOf, usableInstant } from '../../artifact/schema.ts';
+import { hoursLimits } from '../../artifact/hours/hours.ts';
+import type { WeatherHourSeries, WeatherHours } from '../../artifact/hours/weather-hours.ts';
 import { canonicalJson } from '../../contract/encodings.ts';
 import { collectionNames, weatherGapReasons, wires } from '../../contract/vocabulary.ts';
 import { inputLimits } from '../../input/limits.ts';
+import { check, count, measure, nullable, oneOf, usableInstant } from '../../input/schema.ts';
 import { parsedObject } from '../days/records.ts';
 import {
   type DayForm,
@@ -31,7 +27,7 @@ const weatherDaySchema = 'almanac.archive.weather-hours/v1';
  * Maximum number of series of one day. It exceeds the maximum of one file, because host and protocol may change
  * during the day.
  */
-const maxDaySeries = 4 * maxHourSeries;
+const maxDaySeries = 4 * hoursLimits.series;
 
 /** Hourly counts and observed seconds. For an hour that was not observed, the count is null and the seconds are 0. */
 export interface HourCounts {
@@ -101,7 +97,7 @@ const Schema = Type.Object(
               },
               closed,
             ),
-            { maxItems: 2 * maxSeriesGaps },
+            { maxItems: 2 * hoursLimits.seriesGaps },
           ),
           gap_overflow: Type.Boolean(),
         },

@@ -1,9 +1,9 @@
 import { constants } from 'node:fs';
 import { type FileHandle, open, readFile, realpath } from 'node:fs/promises';
 import { join, sep } from 'node:path';
-import { stampOf } from '../../artifact/file-source.ts';
 import { inputLimits } from '../../input/limits.ts';
 import { systemCode } from '../../ops/errors.ts';
+import { stampOf } from '../../ops/poller.ts';
 import { isDay } from '../days/calendar.ts';
 import { issuesFile } from '../days/known-issues.ts';
 import {

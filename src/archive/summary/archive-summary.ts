@@ -1,8 +1,8 @@
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { createPoller } from '../../artifact/url-source.ts';
 import { systemCode } from '../../ops/errors.ts';
+import { createPoller, stampOf } from '../../ops/poller.ts';
 import { issuesFile, type KnownIssue, parseIssues } from '../days/known-issues.ts';
 import { indexFile, type ListedDay, parseIndex, parseTombstones, pathOf, tombstoneFile } from '../days/records.ts';
 import { labelsLate, labelsRates, labelsTotals, weatherTotals } from '../tables/columns.ts';
@@ -77,7 +77,7 @@ export function archiveSummary({ root, pollMs, findIdentityIn, failed }: Archive
       const list = await readBounded(join(root, issuesFile));
       const listed = index === null ? null : (parseIndex(index)?.days.slice(-summaryDays) ?? null);
       const stamps = await Promise.all(
-        (listed ?? []).map(({ day }) => stampOf(join(root, pathOf(day, tombstoneFile)))),
+        (listed ?? []).map(({ day }) => stampOfFile(join(root, pathOf(day, tombstoneFile)))),
       );
       const withdrawals = stamps.join(',');
       const isRead = isSame(index, read.index) && isSame(list, read.issues) && withdrawals === read.withdrawals;
@@ -133,10 +133,9 @@ function shownIssues(list: Buffer | null, findIdentityIn: ArchiveSummaryOptions[
 }
 
 /** Returns a text that changes whenever a file changes; an empty text without such a file. */
-async function stampOf(path: string): Promise<string> {
+async function stampOfFile(path: string): Promise<string> {
   try {
-    const { ino, size, mtimeMs, ctimeMs } = await stat(path);
-    return `${ino} ${size} ${mtimeMs} ${ctimeMs}`;
+    return stampOf(await stat(path));
   } catch (error) {
     if (systemCode(error) === 'ENOENT' || systemCode(error) === 'ENOTDIR') return '';
     throw error;

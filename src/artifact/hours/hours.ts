@@ -12,12 +12,21 @@ import { type ArtifactSource, decodeArtifact, type Malformed, type Reading, type
  * seconds then end at `through`. A count of an hour that was not observed is null, never 0.
  */
 
-/** Maximum number of hours in a file, including the last hour, which is usually incomplete. */
-export const maxHours = 72;
+/** Limits of the hours files. */
+export const hoursLimits = {
+  /** Maximum number of hours, including the last hour, which is usually incomplete. */
+  hours: 72,
+  /** Maximum size of a file, in bytes. */
+  fileBytes: 4 * 1024 * 1024,
+  /** Maximum number of labelers whose counts the label instrument lists. */
+  labelers: 5_000,
+  /** Maximum number of series: two hosts, each with its current protocol and the legacy protocol that it replaces. */
+  series: 4,
+  /** Maximum number of gaps of a series. */
+  seriesGaps: 1_000,
+} as const;
 /** Length of an hour in seconds. */
 export const hourSeconds = 3600;
-/** Maximum size of an hours file, in bytes. */
-export const maxHoursBytes = 4 * 1024 * 1024;
 
 /** First violation of a rule that the schema does not express. */
 export type HoursFault = Pick<Malformed, 'pointer' | 'why'>;
@@ -69,7 +78,7 @@ export function longListFault(
   pointer = '',
 ): HoursFault | null {
   const isList = Array.isArray(value);
-  const max = maxItems[name] ?? maxHours;
+  const max = maxItems[name] ?? hoursLimits.hours;
   if (isList && value.length > max) return { pointer, why: `has more than ${max} items` };
   if (!isList && !isObject(value)) return null;
   for (const [key, item] of Object.entries(value)) {
@@ -137,7 +146,7 @@ function tooLong(pointer: string): HoursFault {
   return { pointer, why: 'is longer than the closed part of the hour' };
 }
 
-/** Decodes the bytes of an hours file. The caller must limit the number of bytes to `maxHoursBytes`. */
+/** Decodes the bytes of an hours file. The caller must limit the number of bytes to `hoursLimits.fileBytes`. */
 export function decodeHours<A>(bytes: Uint8Array, recognise: Recogniser<A>, modifiedAt = 0): Reading<A> {
   return decodeArtifact(bytes, modifiedAt, recognise, inputLimits.hoursFile);
 }
@@ -152,7 +161,7 @@ interface HoursSourceOptions<A> {
 
 /** Creates the source of an hours file, which is read again whenever the file has changed. */
 export function hoursSource<A>(options: HoursSourceOptions<A>): ArtifactSource<A> {
-  return fileSource({ ...options, maxBytes: maxHoursBytes, limits: inputLimits.hoursFile });
+  return fileSource({ ...options, maxBytes: hoursLimits.fileBytes, limits: inputLimits.hoursFile });
 }
 
 /** A gap, in any unit of time. Only gaps with the same key may be joined. */

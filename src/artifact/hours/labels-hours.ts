@@ -2,10 +2,20 @@ import Type from 'typebox';
 import { maxGaps } from '../../contract/limits.ts';
 import { gapReasons, origins } from '../../contract/vocabulary.ts';
 import { isObject } from '../../input/json-budget.ts';
-import { maxLabelerGaps } from '../labelers.ts';
+import {
+  check,
+  count,
+  labelerDid,
+  measure,
+  nullable,
+  oneOf,
+  own,
+  usableInstant,
+  uuidText,
+} from '../../input/schema.ts';
+import { labelersLimits } from '../labelers.ts';
 import type { Recogniser } from '../reading.ts';
-import { check, count, labelerDid, measure, nullable, oneOf, own, usableInstant, uuidText } from '../schema.ts';
-import { countFault, gapsFault, type HoursFault, hoursFault, listsFault, longListFault, maxHours } from './hours.ts';
+import { countFault, gapsFault, type HoursFault, hoursFault, hoursLimits, listsFault, longListFault } from './hours.ts';
 
 /**
  * Schema `labels.hours.v1`: `labels-hours.json`, which the label instrument writes with its overview. All times refer to
@@ -13,10 +23,7 @@ import { countFault, gapsFault, type HoursFault, hoursFault, listsFault, longLis
  * schema is open: only named fields are read.
  */
 
-/** Maximum number of labelers in the file. */
-export const maxHourLabelers = 5_000;
-
-const perHour = <S extends Type.TSchema>(item: S) => Type.Array(item, { maxItems: maxHours });
+const perHour = <S extends Type.TSchema>(item: S) => Type.Array(item, { maxItems: hoursLimits.hours });
 
 const gapList = (maxItems: number) =>
   Type.Array(Type.Object({ start: usableInstant(), end: usableInstant(), reason: oneOf(gapReasons) }), { maxItems });
@@ -88,7 +95,7 @@ const LabelerHoursSchema = Type.Object({
    * Periods during which the labeler was not observed, excluding the gaps of the instrument. Sorted by start; disjoint
    * per reason.
    */
-  gaps: gapList(maxLabelerGaps),
+  gaps: gapList(labelersLimits.gaps),
   /** True if gaps were merged with their nearest neighbours because their number exceeded the maximum. */
   gap_overflow: Type.Boolean(),
 });
@@ -118,7 +125,7 @@ const LabelsHoursSchema = Type.Object({
    * Labelers that are enrolled or have events in these hours, sorted by DID. This field is the last one because it is
    * the longest. Each labeler is checked separately.
    */
-  labelers: Type.Array(Type.Unknown(), { maxItems: maxHourLabelers }),
+  labelers: Type.Array(Type.Unknown(), { maxItems: hoursLimits.labelers }),
 });
 
 /** One labeler of the file. */
@@ -132,7 +139,7 @@ export type LabelsHour = LabelsHours['hours'][number];
 
 const checkSchema = check(LabelsHoursSchema);
 const checkLabeler = check(LabelerHoursSchema);
-const maxItems = { labelers: maxHourLabelers, gaps: maxGaps };
+const maxItems = { labelers: hoursLimits.labelers, gaps: maxGaps };
 
 /** Detects the hours file of the label instrument and checks it against its schema. */
 export const recogniseLabelsHours: Recogniser<LabelsHours> = (value) => {

@@ -1,21 +1,16 @@
 import Type from 'typebox';
 import { type CollectionName, collectionNames, origins, weatherGapReasons, wires } from '../../contract/vocabulary.ts';
 import { isObject } from '../../input/json-budget.ts';
+import { check, count, measure, nullable, oneOf, own, usableInstant } from '../../input/schema.ts';
 import type { Recogniser } from '../reading.ts';
-import { check, count, measure, nullable, oneOf, own, usableInstant } from '../schema.ts';
-import { countFault, gapsFault, type HoursFault, hoursFault, listsFault, longListFault, maxHours } from './hours.ts';
+import { countFault, gapsFault, type HoursFault, hoursFault, hoursLimits, listsFault, longListFault } from './hours.ts';
 
 /**
  * Schema `weather.hours.v1`: `weather-hours.json`, which the weather instrument writes with its summary. All times except
  * `generated_at` are of the stream's clock. Unlike published schemas, this schema is open: only named fields are read.
  */
 
-/** Maximum number of series: two hosts, each with its current protocol and the legacy protocol that it replaces. */
-export const maxHourSeries = 4;
-/** Maximum number of gaps in a series. */
-export const maxSeriesGaps = 1_000;
-
-const perHour = <S extends Type.TSchema>(item: S) => Type.Array(item, { maxItems: maxHours });
+const perHour = <S extends Type.TSchema>(item: S) => Type.Array(item, { maxItems: hoursLimits.hours });
 
 const CollectionHours = Type.Object({
   /** Events by hour; null for an hour in which the collection was not observed. */
@@ -25,7 +20,7 @@ const CollectionHours = Type.Object({
 });
 
 /** Events and observed seconds of one collection, by hour. */
-export type CollectionHours = Type.Static<typeof CollectionHours>;
+type CollectionHours = Type.Static<typeof CollectionHours>;
 
 function collections() {
   const named: Record<string, Type.TSchema> = {};
@@ -71,7 +66,7 @@ const SeriesSchema = Type.Object({
       /** Collection that was not observed; null if no collection was observed. */
       collection: nullable(oneOf(collectionNames)),
     }),
-    { maxItems: maxSeriesGaps },
+    { maxItems: hoursLimits.seriesGaps },
   ),
   /** True if gaps were merged with their nearest neighbours because their number exceeded the maximum. */
   gap_overflow: Type.Boolean(),
@@ -82,7 +77,7 @@ const WeatherHoursSchema = Type.Object({
   /** Same value as the summary's `generated_at`. */
   generated_at: usableInstant(),
   origin: Type.Optional(oneOf(origins)),
-  series: Type.Array(SeriesSchema, { maxItems: maxHourSeries }),
+  series: Type.Array(SeriesSchema, { maxItems: hoursLimits.series }),
 });
 
 /** The hours file of the weather instrument. */
@@ -91,7 +86,7 @@ export type WeatherHours = Type.Static<typeof WeatherHoursSchema>;
 export type WeatherHourSeries = WeatherHours['series'][number];
 
 const checkSchema = check(WeatherHoursSchema);
-const maxItems = { series: maxHourSeries, gaps: maxSeriesGaps };
+const maxItems = { series: hoursLimits.series, gaps: hoursLimits.seriesGaps };
 
 /** Detects the hours file of the weather instrument and checks it against its schema. */
 export const recogniseWeatherHours: Recogniser<WeatherHours> = (value) => {

@@ -1,6 +1,7 @@
 import { parseTimestamp } from '../../contract/timestamp.ts';
 import { isObject, scanJson } from '../../input/json-budget.ts';
 import { inputLimits } from '../../input/limits.ts';
+import type { Check } from '../../input/schema.ts';
 import {
   checkDefinitionsHeader,
   checkLabeler,
@@ -9,12 +10,9 @@ import {
   type LabelerDefinitionsLine,
   type LabelerLine,
   type LabelersHeader,
-  maxDefinitionsLineBytes,
-  maxLabelerLineBytes,
-  maxListedLabelers,
+  labelersLimits,
 } from '../labelers.ts';
 import type { Malformed } from '../reading.ts';
-import type { Check } from '../schema.ts';
 
 /**
  * Both decoded files of the labelers artifact. Every line has been checked, and is parsed again only when it is
@@ -80,8 +78,13 @@ export function labelerDecoder() {
     visit: (line: LabelerLine, header: LabelersHeader) => void,
     sliceEnd: SliceEnd,
   ): Promise<DecodedLabelers> => {
-    const labelers = new LineReader(bytes.labelers, fileNames.labelers, maxLabelerLineBytes, sliceEnd);
-    const definitions = new LineReader(bytes.definitions, fileNames.definitions, maxDefinitionsLineBytes, sliceEnd);
+    const labelers = new LineReader(bytes.labelers, fileNames.labelers, labelersLimits.lineBytes, sliceEnd);
+    const definitions = new LineReader(
+      bytes.definitions,
+      fileNames.definitions,
+      labelersLimits.definitionsLineBytes,
+      sliceEnd,
+    );
     const pause = async (): Promise<void> => {
       const ended = sliceEnd();
       if (ended) await ended;
@@ -236,7 +239,8 @@ class LineReader {
 const dayText = /^\d{4}-\d{2}-\d{2}$/;
 
 function headerFault({ days, window, labelers }: LabelersHeader): Fault | null {
-  if (labelers > maxListedLabelers) return { pointer: '/labelers', why: `is more than ${maxListedLabelers}` };
+  if (labelers > labelersLimits.labelers)
+    return { pointer: '/labelers', why: `is more than ${labelersLimits.labelers}` };
   const at = days.findIndex((day) => !dayText.test(day));
   if (at >= 0) return { pointer: `/days/${at}`, why: 'is not a day' };
   return inverted(window) ? { pointer: '/window', why: 'ends before it starts' } : null;

@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
 import { type FileHandle, open, stat } from 'node:fs/promises';
-import { failure, stampOf } from '../file-source.ts';
-import { type LabelerLine, type LabelersHeader, maxDefinitionsBytes, maxLabelersBytes } from '../labelers.ts';
+import { createPoller, type Poller, stampOf } from '../../ops/poller.ts';
+import { failure } from '../file-source.ts';
+import { type LabelerLine, type LabelersHeader, labelersLimits } from '../labelers.ts';
 import type { Missing, Unreadable } from '../reading.ts';
-import { type ArtifactResponse, createPoller, type Poller, requestArtifact } from '../url-source.ts';
+import { type ArtifactResponse, requestArtifact } from '../url-source.ts';
 import {
   type LabelerBytes,
   type LabelerSet,
@@ -41,7 +42,8 @@ export interface Preparation<P> {
 
 /** Options for a source of the labelers artifact. */
 interface LabelersSourceOptions<P> {
-  readonly readBytes: ReadLabelerBytes;
+  /** The two files: their paths, their URLs, or a function that reads them. */
+  readonly from: LabelerPaths | LabelerUrls | ReadLabelerBytes;
   readonly prepare: () => Preparation<P>;
   /** Interval between attempts to read the files, in milliseconds. */
   readonly pollMs: number;
@@ -62,11 +64,13 @@ export class LabelersSource<P> {
   readonly #options: LabelersSourceOptions<P>;
   readonly #stopping = new AbortController();
   readonly #decode = labelerDecoder();
+  readonly #readBytes: ReadLabelerBytes;
   #reading: LabelersReading<P> = { kind: 'unreadable', why: 'the artifact has not been read yet' };
   readonly #poller: Poller;
 
   constructor(options: LabelersSourceOptions<P>) {
     this.#options = options;
+    this.#readBytes = readerOf(options.from);
     this.#poller = createPoller({
       poll: () => this.#poll(),
       pollMs: options.pollMs,
@@ -104,8 +108,8 @@ export class LabelersSource<P> {
   }
 
   async #attempt(): Promise<void> {
-    const { readBytes, prepare, monotonic } = this.#options;
-    const read = await readBytes(this.#stopping.signal);
+    const { prepare, monotonic } = this.#options;
+    const read = await this.#readBytes(this.#stopping.signal);
     if (this.#stopping.signal.aborted || read.kind === 'unchanged') return;
     if (read.kind !== 'bytes') {
       this.#become(read);
@@ -154,15 +158,26 @@ export type LabelerBytesReading =
  * Reads both files of the labelers artifact. Callers must wait for the promise of a call to settle before the next
  * call.
  */
-export type ReadLabelerBytes = (stop: AbortSignal) => Promise<LabelerBytesReading>;
+type ReadLabelerBytes = (stop: AbortSignal) => Promise<LabelerBytesReading>;
 
 /** Size of the blocks in which files are read and hashed, in bytes. A block takes less than a millisecond. */
 const pieceBytes = 256 * 1024;
 
-const bounds = { labelers: maxLabelersBytes, definitions: maxDefinitionsBytes } as const;
+const bounds = { labelers: labelersLimits.fileBytes, definitions: labelersLimits.definitionsFileBytes } as const;
+
+function readerOf(from: LabelerPaths | LabelerUrls | ReadLabelerBytes): ReadLabelerBytes {
+  if (typeof from === 'function') return from;
+  return 'urls' in from ? readingUrls(from) : readingFiles(from);
+}
+
+/** Paths of the two files. */
+interface LabelerPaths {
+  readonly labelers: string;
+  readonly definitions: string;
+}
 
 /** Creates a function that reads the two files if either has changed. */
-export function labelerFiles(paths: { readonly labelers: string; readonly definitions: string }): ReadLabelerBytes {
+function readingFiles(paths: LabelerPaths): ReadLabelerBytes {
   let seen = '';
   return async () => {
     try {
@@ -183,7 +198,7 @@ export function labelerFiles(paths: { readonly labelers: string; readonly defini
   };
 }
 
-async function stampsOf(paths: { readonly labelers: string; readonly definitions: string }): Promise<string> {
+async function stampsOf(paths: LabelerPaths): Promise<string> {
   const stats = await Promise.all([stat(paths.labelers), stat(paths.definitions)]);
   return stats.map(stampOf).join(' ');
 }
@@ -211,8 +226,8 @@ async function readPieces(path: string, maxBytes: number, update: (piece: Buffer
   }
 }
 
-/** Options for a labelers artifact at two URLs; all times in milliseconds. */
-interface LabelerUrlOptions {
+/** The two URLs of the files, with the rules for requests; all times in milliseconds. */
+interface LabelerUrls {
   readonly urls: { readonly labelers: URL; readonly definitions: URL };
   readonly userAgent: string;
   /** Maximum time until a complete response has arrived. */
@@ -230,8 +245,7 @@ type FileName = keyof LabelerBytes;
  * Creates a function that requests the two URLs with conditional requests. For `graceMs` after the last pair of
  * responses, a URL that cannot be reached counts as unchanged.
  */
-export function labelerUrls(options: LabelerUrlOptions): ReadLabelerBytes {
-  const { urls, userAgent, timeoutMs, graceMs, clock } = options;
+function readingUrls({ urls, userAgent, timeoutMs, graceMs, clock }: LabelerUrls): ReadLabelerBytes {
   const kept = new Map<FileName, Received>();
   let reachedAt = Number.NEGATIVE_INFINITY;
 

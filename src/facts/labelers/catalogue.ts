@@ -1,4 +1,3 @@
-import type { LabelerSet, SliceEnd } from '../../artifact/labelers/labeler-set.ts';
 import type { Preparation } from '../../artifact/labelers/labelers-source.ts';
 import type { LabelerSummary } from '../../contract/labelers.ts';
 import { type LabelerState, labelerStates } from '../../contract/vocabulary.ts';
@@ -50,7 +49,7 @@ export function prepareCatalogue(alarm: (leak: string) => void): Preparation<Cat
       texts.push(JSON.stringify(entry));
       if (texts.length === groupEntries) encodeGroup();
     },
-    async finish(_set: LabelerSet, sliceEnd: SliceEnd): Promise<Catalogue> {
+    async finish(_set, sliceEnd) {
       const pause = async (): Promise<void> => {
         const ended = sliceEnd();
         if (ended) await ended;

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { replaceFile } from '../../artifact/write.ts';
+import { writeLines } from '../../artifact/write.ts';
 import { formatMicros, type Micros, parseTimestamp } from '../../contract/timestamp.ts';
 import { isObject } from '../../input/json-budget.ts';
 import { makeFolder } from '../../ops/errors.ts';
@@ -245,7 +245,7 @@ export class StoreRecorder {
     });
     if (text === this.#text) return;
     makeFolder(this.#artifacts);
-    await replaceFile(join(this.#artifacts, recordName), (file) => file.writeFile(`${text}\n`));
+    await writeLines(join(this.#artifacts, recordName), [text]);
     this.#last = found;
     this.#text = text;
   }

@@ -1,6 +1,6 @@
 import { readFile, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { artifactNames, replaceFile, writeArtifact } from '../../artifact/write.ts';
+import { artifactNames, writeArtifact, writeLines } from '../../artifact/write.ts';
 import { isObject } from '../../input/json-budget.ts';
 import { makeFolder, systemCode, systemWords } from '../../ops/errors.ts';
 
@@ -100,8 +100,8 @@ async function markArtifact(path: string, hold: boolean, write = writeArtifact):
 }
 
 /** Writes the hours file without indentation, because an indented file would exceed its maximum size. */
-function writeCompact(path: string, file: object): Promise<void> {
-  return replaceFile(path, (handle) => handle.writeFile(`${JSON.stringify(file)}\n`));
+async function writeCompact(path: string, file: object): Promise<void> {
+  await writeLines(path, [JSON.stringify(file)]);
 }
 
 /** Parses JSON. Returns null for an artifact that is not JSON, because such an artifact is never served. */

@@ -1,5 +1,5 @@
 import { readFileSync, statSync } from 'node:fs';
-import { decodeArtifact, type Reading, type Recognised, type Refusal } from '../../artifact/reading.ts';
+import { decodeArtifact, type Readable, type Reading, type Recogniser } from '../../artifact/reading.ts';
 import {
   type LabelArtifact,
   recogniseLabels,
@@ -55,7 +55,7 @@ export function verdictOf(
  * Returns the verdict on an unusable artifact: all facts of its instrument are refused, or all facts if the instrument
  * is unknown.
  */
-function unreadable(reading: Refusal): Verdict {
+function unreadable(reading: Exclude<Reading<never>, Readable<never>>): Verdict {
   const schema = reading.kind === 'malformed' ? reading.schema : null;
   const instrument = schema === null ? null : schema.startsWith('weather') ? 'weather' : 'labels';
   const where = reading.kind === 'malformed' && reading.pointer !== '' ? ` at ${reading.pointer}` : '';
@@ -189,7 +189,7 @@ export function readArtifact(file: string, maxBytes: number): Reading<LabelArtif
 }
 
 /** Recognizes the artifact of either instrument, because the arguments of `check` do not name the instrument. */
-function recogniseAny(value: unknown): Recognised<LabelArtifact | WeatherArtifact> {
+const recogniseAny: Recogniser<LabelArtifact | WeatherArtifact> = (value) => {
   const labels = recogniseLabels(value);
   return labels.kind === 'unknown_schema' ? recogniseWeather(value) : labels;
-}
+};

@@ -5,13 +5,7 @@ import { fileSource } from '../../artifact/file-source.ts';
 import { hoursSource } from '../../artifact/hours/hours.ts';
 import { recogniseLabelsHours } from '../../artifact/hours/labels-hours.ts';
 import { recogniseWeatherHours } from '../../artifact/hours/weather-hours.ts';
-import {
-  type LabelersReading,
-  LabelersSource,
-  labelerFiles,
-  labelerUrls,
-  type ReadLabelerBytes,
-} from '../../artifact/labelers/labelers-source.ts';
+import { type LabelersReading, LabelersSource } from '../../artifact/labelers/labelers-source.ts';
 import type { ArtifactSource, Reading, Recogniser } from '../../artifact/reading.ts';
 import {
   type LabelArtifact,
@@ -131,7 +125,7 @@ export function labelersArtifact(
   const pollMs = url === null ? filePollMs : settings.pollSeconds * 1000;
   return {
     source: new LabelersSource({
-      readBytes: url === null ? filesOf(settings) : urlsOf(url, settings),
+      from: url === null ? pathsOf(settings) : urlsOf(url, settings),
       prepare: () => prepareCatalogue((leak) => log.error('a handle of a labeler is withheld', { leak })),
       pollMs,
       firstReadingMs: 2_000,
@@ -144,20 +138,20 @@ export function labelersArtifact(
   };
 }
 
-function filesOf(settings: FactsValues): ReadLabelerBytes {
+function pathsOf(settings: FactsValues) {
   const { labelersArtifact: place } = settings;
   const labelers = place === null ? join(usableFolder(settings), artifactNames.labelers) : usableFile(place);
-  return labelerFiles({ labelers, definitions: join(dirname(labelers), artifactNames.labelerDefinitions) });
+  return { labelers, definitions: join(dirname(labelers), artifactNames.labelerDefinitions) };
 }
 
-function urlsOf(url: URL, settings: FactsValues): ReadLabelerBytes {
-  return labelerUrls({
+function urlsOf(url: URL, settings: FactsValues) {
+  return {
     urls: { labelers: url, definitions: new URL(artifactNames.labelerDefinitions, url) },
     userAgent: userAgentFor(settings),
     timeoutMs: 30_000,
     graceMs: settings.unreachableSeconds * 1000,
     clock: Date.now,
-  });
+  };
 }
 
 /**

@@ -1,10 +1,5 @@
-import { limitGaps, maxHours } from '../../artifact/hours/hours.ts';
-import {
-  type CollectionHours,
-  maxSeriesGaps,
-  type WeatherHourSeries,
-  type WeatherHours,
-} from '../../artifact/hours/weather-hours.ts';
+import { hoursLimits, limitGaps } from '../../artifact/hours/hours.ts';
+import type { WeatherHourSeries, WeatherHours } from '../../artifact/hours/weather-hours.ts';
 import { formatTimestamp } from '../../contract/timestamp.ts';
 import { type CollectionName, collectionNames, type Origin, type WeatherGapReason } from '../../contract/vocabulary.ts';
 import { uncountedSpans } from '../silence/silence.ts';
@@ -63,16 +58,19 @@ function readSeries(
   const { id, live } = store.series(name);
   const end = closedEnd(live?.timeUs ?? null, nowUs);
   const lastStart = Math.ceil(end / hourUs) * hourUs - hourUs;
-  const span = { from: lastStart - (maxHours - 1) * hourUs, to: end };
+  const span = { from: lastStart - (hoursLimits.hours - 1) * hourUs, to: end };
   const outside = [{ from: span.to, to: Number.POSITIVE_INFINITY }];
   const observed = without(union(store.observed(id, span)), [{ from: 0, to: span.from }, ...outside]);
-  const time: SeriesTime = { span, hours: maxHours, observed };
+  const time: SeriesTime = { span, hours: hoursLimits.hours, observed };
   const sums = new Map(store.hourSums(id, span, collectionNames).map((hour) => [hour.startUs, hour]));
   const countedSince = store.countedSince(id);
   const since = store.observedSince(id);
   const unseen = neverSeen(store, { id, name }, sums, seen);
   const unobserved = [...uncountedSpans(countedSince), ...store.silences(id, span)];
-  const limited = limitGaps(gapsOf(time, { countedSince, unseen, silences: store.silences(id, span) }), maxSeriesGaps);
+  const limited = limitGaps(
+    gapsOf(time, { countedSince, unseen, silences: store.silences(id, span) }),
+    hoursLimits.seriesGaps,
+  );
   return {
     ...{ endpoint: name, wire, published: name === published, through: instant(end) },
     observed_since: since === null ? null : instant(since),
@@ -122,7 +120,7 @@ function collectionHours(
   { span, hours, observed }: SeriesTime,
   sums: ReadonlyMap<number, HourSums>,
   { place, uncounted }: OwnCounts,
-): CollectionHours {
+) {
   const watched = [...coverage(observed, span.from, hourUs, hours)];
   return {
     events: watched.map((watchedUs, i) => {
@@ -233,8 +231,8 @@ function usualRates() {
 
 /** Returns the rates of the entirely observed hours that earlier days can contribute, by start. */
 function wholeHourRates(store: WindowStore, series: number, fromUs: number): Map<number, number> {
-  const hours = keptDays * 24 + maxHours;
-  const span = { from: fromUs - keptDays * dayUs, to: fromUs + maxHours * hourUs };
+  const hours = keptDays * 24 + hoursLimits.hours;
+  const span = { from: fromUs - keptDays * dayUs, to: fromUs + hoursLimits.hours * hourUs };
   const events = new Map(store.hourSums(series, span, []).map((sum) => [sum.startUs, sum.events]));
   const watched = coverage(union(store.observed(series, span)), span.from, hourUs, hours);
   const rates = new Map<number, number>();

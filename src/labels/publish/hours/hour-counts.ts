@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { maxHours } from '../../../artifact/hours/hours.ts';
+import { hoursLimits } from '../../../artifact/hours/hours.ts';
 import type { LabelsHour, LabelsHours } from '../../../artifact/hours/labels-hours.ts';
 import type { RecentOverview } from '../../../artifact/recognise.ts';
 import { parseTimestamp } from '../../../contract/timestamp.ts';
@@ -45,7 +45,7 @@ export function closedHours(now: number, frontier: Pick<Frontier, 'floor'>, star
   const end = Math.floor((now - minute) / minute) * minute;
   const last = Math.ceil(end / hour) - 1;
   const retained = frontier.floor > startedAt ? Math.ceil(frontier.floor / hour) : 0;
-  const first = Math.min(last, Math.max(last - maxHours + 1, retained));
+  const first = Math.min(last, Math.max(last - hoursLimits.hours + 1, retained));
   const starts = Array.from({ length: last - first + 1 }, (_, at) => (first + at) * hour);
   return { start: micros(first * hour), end: micros(end), starts };
 }

@@ -1,11 +1,10 @@
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
-import { decodeHours, limitGaps, maxHoursBytes } from '../../../artifact/hours/hours.ts';
+import { decodeHours, hoursLimits, limitGaps } from '../../../artifact/hours/hours.ts';
 import {
   type LabelerHours,
   type LabelsHour,
   type LabelsHours,
-  maxHourLabelers,
   recogniseLabelsHours,
 } from '../../../artifact/hours/labels-hours.ts';
 import { artifactNames, writeLines } from '../../../artifact/write.ts';
@@ -116,7 +115,7 @@ interface HoursFile {
 }
 
 /** Creates the hours file from data of one read of the store. Works in short turns of the event loop. */
-export async function makeHours(inputs: HoursInputs, maxBytes = maxHoursBytes): Promise<HoursFile> {
+export async function makeHours(inputs: HoursInputs, maxBytes = hoursLimits.fileBytes): Promise<HoursFile> {
   const { reading, hours, counted, entries } = inputs;
   const turns = new Turns();
   const gaps = await gapsBySource(inputs, turns);
@@ -262,7 +261,7 @@ function fitting(made: readonly MadeLabeler[], now: Micros, maxBytes: number): r
   const compare = byPrecedence(now, { rankOf: (entry) => ranks.get(entry) ?? lastRank, last: lastRank });
   const kept = made
     .toSorted((a, b) => compare(a.entry, b.entry))
-    .slice(0, maxHourLabelers)
+    .slice(0, hoursLimits.labelers)
     .filter(({ json }) => {
       // A labeler's JSON is ASCII, so its length is its size in bytes; a comma and a line feed follow it.
       bytes += json.length + 2;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { checkLabelerDefinitions, maxDefinitionsBytes } from '../../../artifact/labelers.ts';
+import { checkLabelerDefinitions, labelersLimits } from '../../../artifact/labelers.ts';
 import type { Definitions } from '../../../store/roster.ts';
 import { day, micros } from '../../../store/time.ts';
 import { DefinitionCache } from './definition-cache.ts';
@@ -170,7 +170,7 @@ test('definitions of any shape give a line that matches the schema', async () =>
 
 test('the lines of all labelers fit into the file', () => {
   for (const labelers of [0, 1, 511, 512, 700, 4_096, 5_000]) {
-    expect(maxLineFor(labelers) * labelers).toBeLessThanOrEqual(maxDefinitionsBytes);
+    expect(maxLineFor(labelers) * labelers).toBeLessThanOrEqual(labelersLimits.definitionsFileBytes);
   }
   expect(maxLineFor(500)).toBe(64 * 1024);
 });

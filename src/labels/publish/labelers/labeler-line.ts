@@ -1,4 +1,4 @@
-import { type LabelerLine, maxLabelerGaps, maxLabelerLineBytes } from '../../../artifact/labelers.ts';
+import { type LabelerLine, labelersLimits } from '../../../artifact/labelers.ts';
 import { findIdentity } from '../../../contract/privacy/find-identity.ts';
 import type { Micros } from '../../../contract/timestamp.ts';
 import { fewerThanFive } from '../../../contract/vocabulary.ts';
@@ -35,7 +35,7 @@ interface LineInputs {
 /** Number of bytes of a line that are reserved for values while the line has more than a few gaps. */
 const valuesRoom = 600;
 
-/** Creates the line of a labeler, which has at most `maxLabelerLineBytes` bytes. */
+/** Creates the line of a labeler, which has at most `labelersLimits.lineBytes` bytes. */
 export function labelerLine(inputs: LineInputs): string {
   const { definitions, counters } = inputs;
   const front = textOf(frontOf(inputs));
@@ -43,7 +43,7 @@ export function labelerLine(inputs: LineInputs): string {
   const back = textOf({ replaces_rows: inputs.labeler.replacesRows, delay_ms: delaysOf(counters) });
   // Bytes of the line that are left for gaps and values. All other texts are ASCII, so their lengths are sizes in
   // bytes.
-  const room = maxLabelerLineBytes - front.length - signatures.length - back.length - fixedBytes;
+  const room = labelersLimits.lineBytes - front.length - signatures.length - back.length - fixedBytes;
   const { values, undeclared } = countedValues(inputs);
   const valueBytes = values.reduce((sum, { declared }) => sum + entryBytes(declared), 0);
   const gaps = inputs.memory.gaps.within(inputs.unread, room - Math.min(valueBytes, valuesRoom), room);
@@ -278,7 +278,7 @@ class GapTexts {
    * `minGaps` gaps are left. Returns two gaps even if their JSON does not fit.
    */
   within(unread: readonly UnreadGap[], preferred: number, room: number): WrittenGaps {
-    for (let limit = maxLabelerGaps; ; limit -= 2) {
+    for (let limit = labelersLimits.gaps; ; limit -= 2) {
       const { gaps, overflow } = listedGaps(unread, limit);
       this.#write(gaps);
       const bytes = gaps.length === 0 ? 0 : this.#text.length;

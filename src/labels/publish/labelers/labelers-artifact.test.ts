@@ -2,12 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { windowStore } from '../../../../harness/labels/window-store.ts';
 import { rosterRow } from '../../../../harness/store/roster-row.ts';
-import {
-  checkLabeler,
-  checkLabelersHeader,
-  type LabelerLine,
-  maxLabelerLineBytes,
-} from '../../../artifact/labelers.ts';
+import { checkLabeler, checkLabelersHeader, type LabelerLine, labelersLimits } from '../../../artifact/labelers.ts';
 import type { Position, RefusalReason, StoredGap } from '../../../store/port.ts';
 import type { RosterRow } from '../../../store/roster.ts';
 import { day, hour, micros, minute } from '../../../store/time.ts';
@@ -269,7 +264,7 @@ function worst(over: Partial<LineInputs> = {}): LineInputs {
 test('the longest line has at most 3,000 bytes, and gaps that do not fit are merged', () => {
   const text = labelerLine(worst());
   const line = JSON.parse(text) as LabelerLine;
-  expect(Buffer.byteLength(text)).toBeLessThanOrEqual(maxLabelerLineBytes);
+  expect(Buffer.byteLength(text)).toBeLessThanOrEqual(labelersLimits.lineBytes);
   expect(line.gap_overflow).toBe(true);
   expect(line.gaps.at(0)?.start).toBe(new Date(window.start / 1000).toISOString());
   expect(line.values.length + line.values_omitted).toBe(60_200);
@@ -286,7 +281,7 @@ test('values are listed by count until the line is full, and all other events co
   });
   const text = labelerLine(inputs);
   const line = JSON.parse(text) as LabelerLine;
-  expect(Buffer.byteLength(text)).toBeGreaterThan(maxLabelerLineBytes - 250);
+  expect(Buffer.byteLength(text)).toBeGreaterThan(labelersLimits.lineBytes - 250);
   expect(line.values[0]).toMatchObject({ events: 99_999_199 });
   const listed = line.values.reduce((sum, { events }) => sum + Number(events), 0);
   const all = Array.from({ length: 200 }, (_, i) => 99_999_000 + i).reduce((sum, count) => sum + count, 0);
@@ -329,7 +324,7 @@ test('lines with any counts and gaps stay within the maximum size', () => {
           definitions: { ...noDefinitions, values: own },
           counters: inputs.counters && { ...inputs.counters, values: counted },
         });
-        expect(Buffer.byteLength(text)).toBeLessThanOrEqual(maxLabelerLineBytes);
+        expect(Buffer.byteLength(text)).toBeLessThanOrEqual(labelersLimits.lineBytes);
         const line = JSON.parse(text) as LabelerLine;
         const hidden = line.values.filter(({ events: count }) => typeof count !== 'number').map(({ value }) => value);
         expect(hidden).toEqual(hidden.toSorted());

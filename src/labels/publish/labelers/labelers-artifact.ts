@@ -1,11 +1,5 @@
 import { join } from 'node:path';
-import {
-  type DefinitionsHeader,
-  type LabelersHeader,
-  maxDefinitionsBytes,
-  maxDefinitionsLineBytes,
-  maxListedLabelers,
-} from '../../../artifact/labelers.ts';
+import { type DefinitionsHeader, type LabelersHeader, labelersLimits } from '../../../artifact/labelers.ts';
 import { artifactNames, writeLines } from '../../../artifact/write.ts';
 import type { Micros } from '../../../contract/timestamp.ts';
 import { makeFolder } from '../../../ops/errors.ts';
@@ -204,9 +198,9 @@ export function listLabelers(reading: WindowReading, inputs: Omit<LabelersInputs
   for (const did of active) if (!known.has(did)) chosen.push(forgottenLabeler(did, lastRows.get(did) ?? window.start));
   const rankOf = ({ did, enrolled }: ListedLabeler): number => (active.has(did) ? 0 : enrolled ? 1 : 2);
   const kept =
-    chosen.length <= maxListedLabelers
+    chosen.length <= labelersLimits.labelers
       ? chosen
-      : chosen.toSorted(byPrecedence(window.end, { rankOf, last: 2 })).slice(0, maxListedLabelers);
+      : chosen.toSorted(byPrecedence(window.end, { rankOf, last: 2 })).slice(0, labelersLimits.labelers);
   return { reading, entries: kept.toSorted(byDid), omitted: chosen.length - kept.length };
 }
 
@@ -368,7 +362,7 @@ function forgottenLabeler(did: string, lastRow: Micros): ListedLabeler {
 
 /** Returns the maximum size of a line in bytes such that the lines of all labelers fit into the file. */
 export function maxLineFor(labelers: number): number {
-  let max = maxDefinitionsLineBytes;
-  while (max * (labelers + 1) > maxDefinitionsBytes) max /= 2;
+  let max = labelersLimits.definitionsLineBytes;
+  while (max * (labelers + 1) > labelersLimits.definitionsFileBytes) max /= 2;
   return max;
 }

@@ -1,4 +1,4 @@
-import { maxLabelerGaps } from '../../../artifact/labelers.ts';
+import { labelersLimits } from '../../../artifact/labelers.ts';
 import type { Micros } from '../../../contract/timestamp.ts';
 import type { GapReason, LabelerProblem, LabelerState, ReadingTransport } from '../../../contract/vocabulary.ts';
 import { coverageTolerance } from '../../../store/gaps.ts';
@@ -236,7 +236,7 @@ interface ListedGaps {
  * Returns at most `limit` gaps. Above the limit, merges the gaps with the shortest time between them. Merged gaps of
  * different reasons have the reason `unknown`.
  */
-export function listedGaps(gaps: readonly UnreadGap[], limit = maxLabelerGaps): ListedGaps {
+export function listedGaps(gaps: readonly UnreadGap[], limit: number = labelersLimits.gaps): ListedGaps {
   if (gaps.length <= limit) return { gaps, overflow: false };
   const blocks: { start: Micros; end: Micros; reason: GapReason }[] = [];
   for (const { start, end, reason } of gaps) {

@@ -4,11 +4,10 @@ import type { TLocalizedValidationError } from 'typebox/error';
 import Format from 'typebox/format';
 import { isDid } from '../contract/identifiers.ts';
 import { parseTimestamp } from '../contract/timestamp.ts';
-import type { Malformed } from './reading.ts';
 
 /**
- * Building blocks of the artifact schemas. Unlike published schemas, artifact schemas are open: they allow unknown
- * fields, because only named fields are read.
+ * Building blocks of the schemas of artifacts and of archived files. Unlike published schemas, these schemas are open:
+ * they allow unknown fields, because only named fields are read.
  */
 
 const instant = 'almanac-instant';
@@ -41,8 +40,12 @@ export const oneOf = <const W extends readonly string[]>(words: W) =>
 /** A function that narrows an untrusted value to the schema's type, or locates the first error. */
 export type Check<T> = (value: unknown) => { readonly ok: true; readonly value: T } | FirstFault;
 
-/** First place at which a value does not match its schema. */
-type FirstFault = { readonly ok: false } & Pick<Malformed, 'pointer' | 'why'>;
+/** First place at which a value does not match its schema; `pointer` (RFC 6901) locates it. */
+interface FirstFault {
+  readonly ok: false;
+  readonly pointer: string;
+  readonly why: string;
+}
 
 /** Creates a check from a schema. The schema is compiled on the first call rather than on import. */
 export function check<S extends Type.TSchema>(schema: S): Check<Type.Static<S>> {

@@ -24,9 +24,14 @@ export function parsed(file: string): ts.SourceFile {
   return ts.createSourceFile(file, readFileSync(join(root, file), 'utf8'), ts.ScriptTarget.Latest, true);
 }
 
+/** Imports of the files that were parsed, because parsing takes a millisecond per file and several checks need them. */
+const known = new Map<string, readonly string[]>();
+
 /** Returns the repository's files that a file imports, including type imports, re-exports and dynamic imports. */
-export function importsOf(file: string): string[] {
-  return importsIn(file, parsed(file)).map(({ target }) => target);
+export function importsOf(file: string): readonly string[] {
+  const found = known.get(file) ?? importsIn(file, parsed(file)).map(({ target }) => target);
+  known.set(file, found);
+  return found;
 }
 
 /** Returns the imports of the syntax tree of a file, each with its node and the imported file of the repository. */

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { frames } from '../../harness/classifier/frames.ts';
@@ -57,7 +58,8 @@ describe('the recorded events of a production host', () => {
     const nothing: Meaning = { outcome: 'parse_error', timeUs: 0, seq: null, metrics: [] };
     for (const frame of [...production.slice(0, 20), ...production.slice(-10), ...golden]) {
       for (let length = 0; length < frame.length; length += 1) {
-        expect(read(frame.subarray(0, length))).toEqual(nothing);
+        const meaning = read(frame.subarray(0, length));
+        if (!isDeepStrictEqual(meaning, nothing)) expect(meaning).toEqual(nothing);
       }
     }
   });
@@ -110,33 +112,23 @@ it('events of all kinds, operations and collections increment every metric, with
 });
 
 describe('generated frames', () => {
-  it('have the same result in one pass as in a full parse', () => {
+  it('have the same result in one pass as in a full parse, whole and damaged', () => {
     const read = createReader();
-    let counted = 0;
-    fc.assert(
-      fc.property(frames, (frame) => {
-        if (same(read(frame), frame).outcome === 'counted') counted += 1;
-      }),
-      { numRuns: 20_000 },
-    );
-    expect(counted).toBeGreaterThan(5000);
-  });
-
-  it('have the same result as in a full parse if they are damaged', () => {
-    const read = createReader();
-    let refused = 0;
-    let accepted = 0;
+    const counts = { counted: 0, refused: 0, accepted: 0 };
     const damage = fc.array(fc.tuple(fc.nat(), fc.nat(2), fc.nat(255)), { minLength: 1, maxLength: 3 });
     fc.assert(
+      // One property for both, because creating a frame takes longer than reading it.
       fc.property(frames, damage, (frame, changes) => {
+        if (same(read(frame), frame).outcome === 'counted') counts.counted += 1;
         const damaged = changes.reduce(damagedBy, frame);
-        if (same(read(damaged), damaged).outcome === 'parse_error') refused += 1;
-        else accepted += 1;
+        if (same(read(damaged), damaged).outcome === 'parse_error') counts.refused += 1;
+        else counts.accepted += 1;
       }),
       { numRuns: 20_000 },
     );
-    expect(refused).toBeGreaterThan(1000);
-    expect(accepted).toBeGreaterThan(1000);
+    expect(counts.counted).toBeGreaterThan(5000);
+    expect(counts.refused).toBeGreaterThan(1000);
+    expect(counts.accepted).toBeGreaterThan(1000);
   });
 
   it('always have a result, whatever bytes they contain', () => {
@@ -162,8 +154,10 @@ function damagedBy(frame: Buffer, [place, how, byte]: [number, number, number]):
   return Buffer.concat([frame.subarray(0, at), Buffer.from(put), frame.subarray(how === 0 ? at : at + 1)]);
 }
 
+/** Compares a meaning with that of a full parse. Calls `expect` only for a difference, because it takes most of the time. */
 function same(meaning: Meaning, frame: Buffer): Meaning {
-  expect(meaning, frame.toString('latin1')).toEqual(meaningOf(frame));
+  const expected = meaningOf(frame);
+  if (!isDeepStrictEqual(meaning, expected)) expect(meaning, frame.toString('latin1')).toEqual(expected);
   return meaning;
 }
 

@@ -1,4 +1,5 @@
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
+import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { labelers, labelNumber, noon, observationOf, subjects } from '../../harness/conformance/labels.ts';
@@ -121,7 +122,10 @@ it('a sealed day with one or 64 bytes altered at a random position gives the sam
           refused += 1;
           expect(answer).toMatchObject({ name: 'StoreError', message: expect.stringContaining('2024-10-04') });
           expect(answer, answer.message).toMatchObject({ code: expect.stringMatching(/^(damaged|schema_newer)$/) });
-        } else expect(answer, name).toEqual(expected.get(name));
+        } else if (!isDeepStrictEqual(answer, expected.get(name))) {
+          // `expect` describes the difference. It needs ten times as long to find that there is none.
+          expect(answer, name).toEqual(expected.get(name));
+        }
       }
     }),
     { numRuns: Number(process.env.ALMANAC_TEST_ALTERATIONS ?? 100) },

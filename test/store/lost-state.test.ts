@@ -71,6 +71,7 @@ describe('a store with day files and no usable state file', () => {
   it('loses no day if the state file is truncated or altered', async () => {
     await twoDays();
     const before = await dayFiles();
+    const sealed = before.get(sealedToday) ?? Buffer.alloc(0);
     const sound = await readFile(state());
     const harm = fc.oneof(
       fc.record({ length: fc.nat({ max: sound.length - 1 }) }),
@@ -89,7 +90,7 @@ describe('a store with day files and no usable state file', () => {
         }
         const after = await dayFiles();
         expect([...after.keys()]).toEqual([...before.keys()]);
-        expect(after.get(sealedToday)).toEqual(before.get(sealedToday));
+        expect(after.get(sealedToday)?.equals(sealed)).toBe(true);
       }),
       { numRuns: 150 },
     );

@@ -10,7 +10,7 @@
 # Guess: event 1 says 10; the connection ends inside event 2; after the reconnection event 2 comes whole,
 #   so the data are 10, 1234, 30.
 # Seen: the server is asked again from event 1, as it should, but event 2 arrives as "12\n1234": the cut
-#   piece and the whole one as two lines of one event. No error; on_error is only told of a reconnection.
+#   piece and the whole one as two lines of one event. No error.
 #   Where the stream is cut between two events, the data are right.
 # Why: the collected data and name of an event are fields of the EventSource that connect() leaves as they are.
 # Wrong number for a user: for counts one per line the hour gets 12 + 1234; a JSON event can no longer

@@ -6,14 +6,14 @@
 # Versions: aniso8601 10.0.1, python-dateutil 2.9.0.post0 for comparison (PyPI).
 # What the spec says: ISO 8601-1 with Amendment 1 (2022), and the edition of 2004: 24:00 is the end of a
 #   calendar day, the same instant as 00:00 of the next day. XML Schema dateTime says the same.
-# Guess: the 30th at 00:00, or an error, as the datetime module of Python gives for hour 24.
+# Guess: the 30th at 00:00, or an error.
 # Seen: the 29th at 00:00, with and without seconds and in the basic form. The interval 23:00/24:00 is read as
-#   minus 23 hours. The repeating hour R2/...T23:00Z/...T24:00Z steps back 23 hours. Any other minute with
-#   hour 24 is refused, so the text is taken for valid. python-dateutil gives the 30th.
+#   minus 23 hours. The repeating hour R2/...T23:00Z/...T24:00Z steps back 23 hours. 24:01 is refused,
+#   so 24:00 is taken for valid. python-dateutil gives the 30th.
 # Why: the time of day is built by itself: hour 24 becomes 0 there, then date and time are put together
 #   and nothing adds the day. Its own error message says "24 representing midnight".
 # Wrong time for a user: an "until the end of the 29th" loses that whole day, and sums over the intervals
-#   of a day come out one day short. No error or warning; the README does not speak of it.
+#   of a day come out one day short. No error; the README does not speak of it.
 # Instead: python-dateutil's isoparse, or write 00:00 of the next day.
 set -euo pipefail
 T=$(mktemp -d); trap 'rm -rf "$T"' EXIT; cd "$T"

@@ -9,8 +9,9 @@
 #   entry itself; "enclosure" is a related resource that may be large, "edit" (RFC 5023) the member to change.
 # Guess: published 21:00 for an entry published at 21:00 and put right at 23:40; link = the alternate link.
 # Seen: published 23:40; the address is that of the CSV enclosure, or of the edit link, where these come
-#   before the alternate link. A JSON Feed item with the same dates is right (21:00), and so is an entry
-#   whose alternate link comes first. @rowanmanning/feed-parser is right in all of them.
+#   before the alternate link. A JSON Feed item with the same dates is right (21:00). Where the alternate link
+#   comes first, the address is right and the time is not. @rowanmanning/feed-parser reads each of the Atom
+#   entries right.
 # Why: for Atom the date is the first of updated, modified, published, issued that is there; of several
 #   links the first is taken and rel is not looked at.
 # Wrong time and address for a user: an hour corrected later moves to the hour of its correction, a feed read

@@ -9,12 +9,11 @@
 #   own reader accepts the fraction and keeps it.
 # Guess: a table read and written again without any step in between has the same values.
 # Seen: 22:00:00.125Z and 22:00:00.625Z are both read right, and the primary key "at" is valid. Both are
-#   written as 22:00:00Z, with no error or warning; the copy is refused for its primary key. An offset is
+#   written as 22:00:00Z, with no error; the copy is refused for its primary key. An offset is
 #   written as +0200, which RFC 3339 and XML Schema do not allow. Whole seconds in UTC come back equal.
 # Wrong number for a user: the order and the spacing of events within a second are lost; who keeps one row
 #   per key loses events; times move back by up to one second.
-# Instead: declare the field as string, or set format "%Y-%m-%dT%H:%M:%S.%f%z" where every value has a
-#   fraction.
+# Instead: declare the field as string.
 set -euo pipefail
 T=$(mktemp -d); trap 'rm -rf "$T"' EXIT; cd "$T"
 python3 -m venv v

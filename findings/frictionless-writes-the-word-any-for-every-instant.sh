@@ -7,8 +7,8 @@
 # What the spec says: Table Schema, field types date, time and datetime: the format may be "default", "any"
 #   (any representation that can be parsed) or a strftime pattern.
 # Guess: a valid table that is read and written again keeps its hours, in some ISO 8601 form.
-# Seen: with "any" the cells of all three types are written as the three letters any; write() gives no error
-#   or warning, and to_dict with json=True, the form for JSON, does the same. With "default" and with a
+# Seen: with "any" the cells of all three types are written as the three letters any; write() gives no error,
+#   and to_dict with json=True, the form for JSON, does the same. With "default" and with a
 #   pattern the values are written. The numbers beside them are right in each case.
 # Why: for every format but "default" the cell is written by strftime(format), and "any" holds no code
 #   that strftime would replace.

@@ -9,12 +9,12 @@
 #   after compareDate. ISO 8601: R24/2025-11-29T00:00Z/PT1H is the 24 hours of that day.
 # Guess: 00:30 lies in the hour that starts at 00:00, 01:30 in the one of 01:00, 12:59 in the one of 12:00.
 # Seen: 23:00 for all of them. getExpireAt with the same interval and dates is right (01:00, 02:00, 13:00).
-#   The same with the end date written instead of the start. A series without an end gives an hour
-#   or month of today: the README's own example prints 2024-03-01, the run gives the present month.
+#   The same with the end date written instead of the start. A series without an end gives the
+#   present month: the README's own example prints 2024-03-01.
 # Why: getStartAt hands its compareDate to getExpireAt as the second argument (the start date, for bare
 #   durations) and undefined as the first, which then means now.
 # Wrong time for a user: all records of a finished day are put into its last hour, or into the hour in
-#   which the program runs. No error; while the present hour is asked for, the answers are right.
+#   which the program runs. No error.
 # Instead: take getExpireAt(date) and subtract the duration.
 set -euo pipefail
 T=$(mktemp -d); trap 'rm -rf "$T"' EXIT; cd "$T"

@@ -26,6 +26,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -43,7 +44,7 @@ import (
 var events = []string{"id: 1\ndata: 10\n\n", "id: 2\ndata: 1234\n\n", "id: 3\ndata: 30\n\n"}
 
 // play serves the events; the first connection breaks after cut characters of event 2.
-func play(cut int, broken bool) (got, asked []string) {
+func play(cut int, broken bool) (got, asked []string, failed error) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		last := r.Header.Get("Last-Event-ID")
 		asked = append(asked, last)
@@ -68,13 +69,13 @@ func play(cut int, broken bool) (got, asked []string) {
 	defer server.Close()
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
-	sse.NewClient(server.URL).SubscribeRawWithContext(ctx, func(event *sse.Event) {
+	failed = sse.NewClient(server.URL).SubscribeRawWithContext(ctx, func(event *sse.Event) {
 		got = append(got, string(event.Data))
 		if string(event.ID) == "3" {
 			cancel()
 		}
 	})
-	return got, asked
+	return got, asked, failed
 }
 
 func main() {
@@ -97,9 +98,9 @@ func main() {
 		{"broken inside event 2", half, true, "[10 1234 30]", []string{"10", "12", "30"}, []string{"", "2"}},
 		{"ended inside event 2", half, false, "[10]", []string{"10", "12"}, []string{""}},
 	} {
-		got, asked := play(c.cut, c.broken)
-		fmt.Printf("%s: expected %s, observed %v; Last-Event-ID sent %q\n", c.name, c.want, got, asked)
-		same = same && reflect.DeepEqual(got, c.seen) && reflect.DeepEqual(asked, c.asked)
+		got, asked, failed := play(c.cut, c.broken)
+		fmt.Printf("%s: expected %s, observed %v; Last-Event-ID sent %q, error %v\n", c.name, c.want, got, asked, failed)
+		same = same && (failed == nil || errors.Is(failed, context.Canceled)) && reflect.DeepEqual(got, c.seen) && reflect.DeepEqual(asked, c.asked)
 	}
 	var right []string
 	for event, err := range other.Read(strings.NewReader(events[0]+events[1][:half]), nil) {
@@ -117,6 +118,5 @@ func main() {
 	fmt.Println("still as stated")
 }
 GO
-go mod init trial >/dev/null 2>&1
-go get github.com/r3labs/sse/v2@v2.10.0 github.com/tmaxmax/go-sse@v0.12.0 >/dev/null 2>&1
-go build -o trial . && ./trial 2>/dev/null
+{ go mod init trial && go get github.com/r3labs/sse/v2@v2.10.0 github.com/tmaxmax/go-sse@v0.12.0; } 2>go.log || { cat go.log; exit 1; }
+go build -o trial . && ./trial

@@ -10,8 +10,8 @@
 #   serve to find the column in the header line.
 # Guess: three hours give three subjects, .../hours.csv#2026-11-29T21:00:00Z and so on, or an error that
 #   says the variable {hour} is unknown.
-# Seen: with the title "Hour (UTC)" all three have the subject .../hours.csv# ; the hours and the counts
-#   hang there side by side and nothing says which count belongs to which hour. Two hours with the
+# Seen: with the title "Hour (UTC)" all three have the subject .../hours.csv# ; that
+#   subject has every hour and every count, and nothing says which count belongs to which hour. Two hours with the
 #   same count leave one statement in a graph store. With a title equal to the name: three subjects.
 # Why: rows are kept under the titles of the header line, and the templates are filled from those.
 # Wrong number for a user: the total over the graph misses every repeated count; "events of this

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# structured-headers writes a number that rounds to a whole one, such as 2.9999, as "3.", which is no
-# structured field any more: readers must drop the whole header, and the library itself does.
+# structured-headers writes a number that rounds to a whole one, such as 2.9999, as "3.", which is not a
+# valid structured field: a reader must ignore the whole header, and the library's own parser refuses it.
 #
 # What it is: structured-headers reads and writes HTTP Structured Fields (RFC 9651).
 # Versions: structured-headers 2.1.0; control: structured-field-values 2.0.4 (npm).

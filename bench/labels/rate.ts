@@ -7,8 +7,9 @@
  * second on average. With `--streaming`, only the first `N` labelers serve a stream; the others are polled. With `--burst`, the
  * labelers emit `N` labels at once every 30 s in addition. With `--views`, the account page and the overview are requested
  * four times a second. Prints for each store the largest number of labels that were emitted and not yet stored, resident
- * memory over time and processor time. Fails unless each label is stored exactly once and no gap is recorded. The
- * targets are a backlog of less than 10 s of emitted labels, and less than 1 GB of memory.
+ * memory over time, processor time, long backlogs when they occur, and what the instrument logged. Fails unless each
+ * label is stored exactly once and no gap is recorded. The targets are a backlog of less than 10 s of emitted labels,
+ * and less than 1 GB of memory.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { loadavg, tmpdir } from 'node:os';
@@ -23,6 +24,7 @@ import { processTree } from '../../harness/process/process-tree.ts';
 import { until } from '../../harness/process/until.ts';
 import { createSim, type SimAddresses } from '../../sim/index.ts';
 import { accountOf } from '../../sim/labelers/truth.ts';
+import { formatMicros } from '../../src/contract/timestamp.ts';
 import { readDescriptors } from '../../src/http/listening.ts';
 import { openStoreReader } from '../../src/store/open.ts';
 import { micros } from '../../src/store/time.ts';
@@ -48,6 +50,8 @@ const { values } = parseArgs({
 const [sources, rate, seconds] = [Number(values.sources), Number(values.rate), Number(values.seconds)];
 const streaming = Number(values.streaming ?? sources);
 const burst = Number(values.burst);
+/** Backlog above which a sample is printed: 10 s of labels and two bursts. */
+const longBacklog = 10 * rate + 2 * burst;
 
 /** Flags with the limits of the shipped unit: its young generation, and the heap that V8 derives from `MemoryMax=1G`. */
 const shippedFlags = { NODE_OPTIONS: '--max-semi-space-size=4 --max-old-space-size=512' } as const;
@@ -158,11 +162,15 @@ function emitBurst(count: number): void {
   }
 }
 
-async function sample({ metricsPort, program, residentMb, behind }: Instrument): Promise<void> {
+async function sample({ kind, metricsPort, program, residentMb, behind }: Instrument): Promise<void> {
   const emitted = sim.labelers.list.reduce((sum, { edge }) => sum + edge, 0);
   const text = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
   const accepted = [...text.matchAll(/^almanac_labels_accepted_total(?:\{.*\})? (\d+)$/gm)];
-  behind.push(emitted - accepted.reduce((sum, [, count]) => sum + Number(count), 0));
+  const waiting = emitted - accepted.reduce((sum, [, count]) => sum + Number(count), 0);
+  behind.push(waiting);
+  if (waiting > longBacklog) {
+    console.log(`${kind}: ${new Date().toISOString()}: ${waiting} labels are not stored yet`);
+  }
   residentMb.push(processTree(program.process.pid ?? 0).residentMb);
 }
 
@@ -188,19 +196,36 @@ async function judge(one: Instrument, ran: number, cpuBefore: number): Promise<v
   report('resident memory at each sixth of the time, MB', sixths(residentMb).map(Math.round).join(' '));
   report('processor time of the instrument, share of a core', `${((cpu / ran) * 100).toFixed(1)} %`);
   report('load', load());
+  for (const warning of warningsOf(program)) console.log(`${kind}: logged: ${warning}`);
   for (const problem of problems) console.log(`${kind}: WRONG: ${problem}`);
   if (problems.length > 0) process.exitCode = 1;
 }
 
+/** Maximum number of gaps that are named. */
+const namedGaps = 20;
+
+/** Describes the recorded gaps: their number, and the first ones with source, reason and time. */
 async function gapsIn(url: string): Promise<string[]> {
   const store = await openStoreReader(url);
   try {
     const { startedAt } = await store.epoch();
     const gaps = await store.gaps({ start: startedAt, end: micros(Date.now() * 1000) });
-    return gaps.length === 0 ? [] : [`${gaps.length} gaps are recorded, the first for ${gaps[0]?.source ?? 'all'}`];
+    const named = gaps
+      .slice(0, namedGaps)
+      .map(
+        ({ source, reason, start, end }) =>
+          `gap of ${source ?? 'all'}: ${reason}, ${formatMicros(start)} to ${formatMicros(end)}`,
+      );
+    return gaps.length === 0 ? [] : [`${gaps.length} gaps are recorded`, ...named];
   } finally {
     await store.close();
   }
+}
+
+/** Returns each distinct message that the instrument logged, with the number of its entries and the first of them. */
+function warningsOf(program: LabelsProcess): string[] {
+  const lines = Map.groupBy(program.log(), ({ msg }) => String(msg));
+  return [...lines].map(([message, [first, ...more]]) => `${more.length + 1} x ${message}: ${JSON.stringify(first)}`);
 }
 
 function sixths(samples: readonly number[]): number[] {

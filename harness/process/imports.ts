@@ -24,13 +24,13 @@ export function parsed(file: string): ts.SourceFile {
   return ts.createSourceFile(file, readFileSync(join(root, file), 'utf8'), ts.ScriptTarget.Latest, true);
 }
 
-/** Imports of the files that were parsed, because parsing takes a millisecond per file and several checks need them. */
-const known = new Map<string, readonly string[]>();
+/** Imports of each parsed file. Parsing takes a millisecond, and several checks ask for the same files. */
+const importsByFile = new Map<string, readonly string[]>();
 
 /** Returns the repository's files that a file imports, including type imports, re-exports and dynamic imports. */
 export function importsOf(file: string): readonly string[] {
-  const found = known.get(file) ?? importsIn(file, parsed(file)).map(({ target }) => target);
-  known.set(file, found);
+  const found = importsByFile.get(file) ?? importsIn(file, parsed(file)).map(({ target }) => target);
+  importsByFile.set(file, found);
   return found;
 }
 

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { closeSync, constants, fstatSync, openSync, readSync, type Stats, statSync } from 'node:fs';
 import type { JsonLimits } from '../input/json-budget.ts';
 import { systemCode, systemWords } from '../ops/errors.ts';
-import { stampOf } from '../ops/poller.ts';
+import { stampOf } from '../ops/file-stamp.ts';
 import {
   type ArtifactSource,
   decodeArtifact,

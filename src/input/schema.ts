@@ -6,8 +6,8 @@ import { isDid } from '../contract/identifiers.ts';
 import { parseTimestamp } from '../contract/timestamp.ts';
 
 /**
- * Building blocks of the schemas of artifacts and of archived files. Unlike published schemas, these schemas are open:
- * they allow unknown fields, because only named fields are read.
+ * Building blocks of schemas for untrusted JSON: of artifacts, whose schemas are open because only named fields are
+ * read, and of the day files of the archive, whose schemas are closed. An import registers the formats with TypeBox.
  */
 
 const instant = 'almanac-instant';
@@ -33,7 +33,7 @@ export const labelerDid = () => Type.String({ format: did });
 export const uuidText = () => Type.String({ format: 'almanac-uuid' });
 /** Returns a schema that also accepts null. */
 export const nullable = <S extends Type.TSchema>(schema: S) => Type.Union([schema, Type.Null()]);
-/** Schema of a closed vocabulary; a value outside it makes the artifact malformed. */
+/** Schema of a closed vocabulary; a value outside it is an error. */
 export const oneOf = <const W extends readonly string[]>(words: W) =>
   Type.Unsafe<W[number]>({ type: 'string', enum: [...words] });
 

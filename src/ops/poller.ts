@@ -1,4 +1,3 @@
-import type { Stats } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 
 /** Options for a poller; all times in milliseconds. */
@@ -39,9 +38,4 @@ export function createPoller({ poll, pollMs, firstMs, signal }: PollerOptions): 
     },
     finished: () => polling,
   };
-}
-
-/** Returns a text that changes whenever a file changes, for a poll that reads only changed files. */
-export function stampOf({ dev, ino, size, mtimeMs, ctimeMs }: Stats): string {
-  return `${dev} ${ino} ${size} ${mtimeMs} ${ctimeMs}`;
 }

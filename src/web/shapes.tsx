@@ -18,7 +18,7 @@ export function percent(length: number): string {
 }
 
 /** Defines the hatching pattern for unobserved time, for the `defs` element of an SVG image. */
-export function Hatch({ id }: { id: string }) {
+export function HatchPattern({ id }: { id: string }) {
   return (
     <pattern id={id} width="8" height="8" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">
       <rect class="chart-hatch-line" width="3" height="8" />
@@ -55,7 +55,10 @@ export function tenths(value: number): number {
   return Math.round(value * 10) / 10;
 }
 
-/** Draws a hatched area in place of values that were not observed or must not be shown. */
+/**
+ * Draws a hatched area of an image in place of values that were not observed or must not be shown. The style of the
+ * image must define both classes.
+ */
 export function Hatched({ paper = 'rail', hatch = 'hatch', ...area }: Area & { paper?: string; hatch?: string }) {
   const { x, y, width, height } = area;
   return (

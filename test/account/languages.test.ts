@@ -7,7 +7,7 @@ import { accounts, writeHistory } from '../../harness/accounts/account-history.t
 import { inspect, openPage, toNext } from '../../harness/pages/account-browser.ts';
 import { hasBrowser, startBrowser } from '../../harness/pages/browser.ts';
 import { type Server, startServer } from '../../harness/process/program.ts';
-import { languageNames } from '../../src/account/page/language.ts';
+import { languageNames } from '../../src/account/page/choose-language.ts';
 import { textsOf } from '../../src/account/texts/texts.ts';
 import { day, hour } from '../../src/store/time.ts';
 import { languages } from '../../src/web/language.ts';

@@ -117,7 +117,7 @@ describe('generated frames', () => {
     const counts = { counted: 0, refused: 0, accepted: 0 };
     const damage = fc.array(fc.tuple(fc.nat(), fc.nat(2), fc.nat(255)), { minLength: 1, maxLength: 3 });
     fc.assert(
-      // One property for both, because creating a frame takes longer than reading it.
+      // Each frame is read whole and damaged, because creating it takes longer than reading it.
       fc.property(frames, damage, (frame, changes) => {
         if (same(read(frame), frame).outcome === 'counted') counts.counted += 1;
         const damaged = changes.reduce(damagedBy, frame);
@@ -154,7 +154,10 @@ function damagedBy(frame: Buffer, [place, how, byte]: [number, number, number]):
   return Buffer.concat([frame.subarray(0, at), Buffer.from(put), frame.subarray(how === 0 ? at : at + 1)]);
 }
 
-/** Compares a meaning with that of a full parse. Calls `expect` only for a difference, because it takes most of the time. */
+/**
+ * Compares a meaning with that of a full parse. Calls `expect` only if they differ, because `expect` takes longer than
+ * the comparison.
+ */
 function same(meaning: Meaning, frame: Buffer): Meaning {
   const expected = meaningOf(frame);
   if (!isDeepStrictEqual(meaning, expected)) expect(meaning, frame.toString('latin1')).toEqual(expected);

@@ -1,4 +1,4 @@
-import { Hatch, percent } from '../../web/shapes.tsx';
+import { HatchPattern, percent } from '../../web/shapes.tsx';
 
 /** One bar of a chart: part of the interval, with its counts. */
 interface ChartBar {
@@ -52,7 +52,7 @@ export function DayChart({ bars, spans, summary, id = 'chart' }: DayChartProps) 
   return (
     <svg class="chart" role="img" aria-label={summary}>
       <defs>
-        <Hatch id={`${id}-hatch`} />
+        <HatchPattern id={`${id}-hatch`} />
       </defs>
       {whole.map((span) => (
         <rect key={span.from} class="chart-unseen-paper" height="100%" {...placed(span, 0)} />

@@ -9,7 +9,7 @@ import { type AccountFilters, type AskedQuery, dayShortcuts, type Parameters } f
 import type { Texts } from '../texts/en.ts';
 import type { PageErrorCode } from '../texts/en-entry.ts';
 import type { AccountView } from '../view/view.ts';
-import { languageParameter } from './language.ts';
+import { languageParameter } from './choose-language.ts';
 import type { AccountLinks, PageFrame } from './links.ts';
 
 /** Renders the home page: the form for looking up an account, links to sample accounts, and an explanation. */

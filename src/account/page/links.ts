@@ -3,7 +3,7 @@ import type { Interval } from '../../store/time.ts';
 import type { Language } from '../../web/language.ts';
 import { type AccountFilters, type AskedQuery, type DayShortcut, searchText } from '../query/query.ts';
 import type { Texts } from '../texts/en.ts';
-import { languageParameter } from './language.ts';
+import { languageParameter } from './choose-language.ts';
 
 /** Properties that all parts of a page share. */
 export interface PageFrame {

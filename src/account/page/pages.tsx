@@ -15,8 +15,8 @@ import {
 import { type AccountRequest, type AccountRoute, accountError, missingPage } from '../route.ts';
 import { type AccountServices, refusalOf } from '../services.ts';
 import { AccountBody, downloadsOf } from './account.tsx';
+import { languageParameter } from './choose-language.ts';
 import { HomeBody } from './entry.tsx';
-import { languageParameter } from './language.ts';
 import { beforeParameter } from './links.ts';
 import { FactsUrl } from './observation.tsx';
 import { PageRenderer } from './render.tsx';

@@ -12,8 +12,8 @@ import { parseParameters } from '../query/query.ts';
 import { type AccountRequest, accountError, privateHeaders } from '../route.ts';
 import type { NameProblem, PageErrorCode } from '../texts/en-entry.ts';
 import { textsOf } from '../texts/texts.ts';
+import { languageNames, languageOf, languageParameter, negotiateLanguage } from './choose-language.ts';
 import { RefusalBody } from './entry.tsx';
-import { languageNames, languageOf, languageParameter, negotiateLanguage } from './language.ts';
 import type { PageFrame } from './links.ts';
 
 /** Content Security Policy: style sheets only from this origin, images only as data URLs, and no scripts or framing. */

@@ -1,8 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import type { GapReason, LabelAction, LabelerState, SignatureVerdict, TargetKind } from '../../contract/vocabulary.ts';
 import type { EventCount } from '../../store/counts.ts';
-import type { Language } from '../../web/language.ts';
-import { type Formats, formatsOf, type PluralForms } from '../../web/language.ts';
+import { type Formats, formatsOf, type Language, type PluralForms } from '../../web/language.ts';
 import { entryEn } from './en-entry.ts';
 
 const formats = formatsOf('en');

@@ -3,7 +3,7 @@ import { type FileHandle, open, readFile, realpath } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 import { inputLimits } from '../../input/limits.ts';
 import { systemCode } from '../../ops/errors.ts';
-import { stampOf } from '../../ops/poller.ts';
+import { stampOf } from '../../ops/file-stamp.ts';
 import { isDay } from '../days/calendar.ts';
 import { issuesFile } from '../days/known-issues.ts';
 import {

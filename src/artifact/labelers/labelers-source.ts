@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
 import { type FileHandle, open, stat } from 'node:fs/promises';
-import { createPoller, type Poller, stampOf } from '../../ops/poller.ts';
+import { stampOf } from '../../ops/file-stamp.ts';
+import { createPoller, type Poller } from '../../ops/poller.ts';
 import { failure } from '../file-source.ts';
 import { type LabelerLine, type LabelersHeader, labelersLimits } from '../labelers.ts';
 import type { Missing, Unreadable } from '../reading.ts';

@@ -4,7 +4,7 @@ import type { CoverageStatus, GapReason } from '../../contract/vocabulary.ts';
 import { Count, Instant } from '../../web/figures.tsx';
 import { agreeing, instantText } from '../../web/format.ts';
 import { Legend } from '../../web/legend.tsx';
-import { Hatch, percent } from '../../web/shapes.tsx';
+import { HatchPattern, percent } from '../../web/shapes.tsx';
 import type { RecentEnvelope } from '../shown-facts.ts';
 import { layTimeline, type Stretch, timelineWidth } from '../timeline.ts';
 import { Picture } from './pieces.tsx';
@@ -121,7 +121,7 @@ function Strip({ envelope }: { envelope: RecentEnvelope }) {
     <div class="strip">
       <svg aria-hidden="true">
         <defs>
-          <Hatch id="coverage-hatch" />
+          <HatchPattern id="coverage-hatch" />
         </defs>
         {drawn.rest.map(({ from, to }) =>
           from < edge ? (

@@ -25,6 +25,9 @@ interface Answer {
   readonly code: ErrorCode | null;
 }
 
+/** A reading without a publishable artifact. */
+type Refusal = Exclude<Reading<never>, Readable<never>>;
+
 /** Verdict of the facts API on an artifact. */
 export interface Verdict {
   readonly verdict: 'servable' | 'refused' | 'not_an_artifact';
@@ -55,7 +58,7 @@ export function verdictOf(
  * Returns the verdict on an unusable artifact: all facts of its instrument are refused, or all facts if the instrument
  * is unknown.
  */
-function unreadable(reading: Exclude<Reading<never>, Readable<never>>): Verdict {
+function unreadable(reading: Refusal): Verdict {
   const schema = reading.kind === 'malformed' ? reading.schema : null;
   const instrument = schema === null ? null : schema.startsWith('weather') ? 'weather' : 'labels';
   const where = reading.kind === 'malformed' && reading.pointer !== '' ? ` at ${reading.pointer}` : '';

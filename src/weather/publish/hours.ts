@@ -120,7 +120,7 @@ function collectionHours(
   { span, hours, observed }: SeriesTime,
   sums: ReadonlyMap<number, HourSums>,
   { place, uncounted }: OwnCounts,
-) {
+): NonNullable<WeatherHourSeries['collections'][CollectionName]> {
   const watched = [...coverage(observed, span.from, hourUs, hours)];
   return {
     events: watched.map((watchedUs, i) => {

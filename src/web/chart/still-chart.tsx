@@ -1,7 +1,7 @@
 import { type Area, Hatched, tenths } from '../shapes.tsx';
 import { holeLabels } from './hole-labels.ts';
 import { type ChartLayout, layChart, plotHeight, plotWidth } from './layout.ts';
-import { lengthOf, type PeakMarkProps, type TimeChartProps, tickAnchor, tickText } from './time-chart.tsx';
+import { type PeakMarkProps, periodLength, type TimeChartProps, tickAnchor, tickText } from './time-chart.tsx';
 
 /** Height of the strip of observed time, and its distance from the plot. */
 const strip = { gap: 6, height: 9 } as const;
@@ -20,9 +20,9 @@ interface StillChartProps extends Pick<TimeChartProps, 'series' | 'unit' | 'form
 
 /**
  * Draws a chart over time within an image, with the upper left corner of its values at `x` and of its plot at `y`. The
- * shapes are those of the page. Unlike there, the size is fixed, so everything has absolute coordinates and an explicit
+ * shapes are those of the page. Unlike on a page, the size is fixed, so everything has absolute coordinates and an explicit
  * stroke: viewers without nested pictures, percentages, patterns and `paint-order`, such as ImageMagick's own renderer,
- * draw it like a browser. The image defines the classes.
+ * draw it like a browser. The style of the image must define the classes `plot-…` and `chart-unseen-paper`.
  */
 export function StillChart({ series, unit, formats, peakText, x: left, y, width }: StillChartProps) {
   const layout = layChart(series);
@@ -49,7 +49,7 @@ export function StillChart({ series, unit, formats, peakText, x: left, y, width 
         ))}
         <Texts {...{ layout, unit, formats, scale }} />
         {layout.peak === null ? null : <Peak peak={layout.peak} parts={peakText(layout.peak.bin)} scale={scale} />}
-        {holeLabels(layout, lengthOf(series), formats).map((label) => (
+        {holeLabels(layout, periodLength(series), formats).map((label) => (
           <Text key={label.x} x={label.x * scale} y={height - 5} anchor={label.anchor}>
             {`${label.before}${label.parts.map(({ text }) => text).join('')}${label.after}`}
           </Text>

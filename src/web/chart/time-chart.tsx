@@ -1,6 +1,6 @@
 import { microsFromMillis } from '../../contract/timestamp.ts';
 import type { Formats } from '../language.ts';
-import { Hatch, percent } from '../shapes.tsx';
+import { HatchPattern, percent } from '../shapes.tsx';
 import { type HoleLabel, holeLabels, type TextPart } from './hole-labels.ts';
 import { type ChartLayout, type DrawnHole, layChart, plotHeight, plotWidth, type TimeTick } from './layout.ts';
 import type { Bin, TimeSeries } from './series.ts';
@@ -38,7 +38,7 @@ export function TimeChart({ series, unit, summary, formats, titleOf, peakText }:
   return (
     <svg class="plot" role="img" aria-label={summary}>
       <defs>
-        <Hatch id={hatch} />
+        <HatchPattern id={hatch} />
       </defs>
       <Stretched>
         <path class="plot-grid" d={layout.grid} />
@@ -57,7 +57,7 @@ export function TimeChart({ series, unit, summary, formats, titleOf, peakText }:
         <HoleMark key={`${hole.start} ${hole.reason}`} hole={hole} hatch={hatch} />
       ))}
       <ValueTexts layout={layout} unit={unit} formats={formats} />
-      {holeLabels(layout, lengthOf(series), formats).map((label) => (
+      {holeLabels(layout, periodLength(series), formats).map((label) => (
         <HoleText key={label.x} label={label} />
       ))}
       {peakText === undefined || layout.peak === null ? null : (
@@ -193,7 +193,7 @@ function HoleText({ label: { x, anchor, before, parts, after, isFirst } }: { lab
 }
 
 /** Returns the length of a chart's periods. */
-export function lengthOf({ bins: [first] }: TimeSeries): number {
+export function periodLength({ bins: [first] }: TimeSeries): number {
   return first === undefined ? 0 : first.end - first.start;
 }
 

@@ -72,8 +72,8 @@ interface Instrument {
 
 const folder = mkdtempSync(join(tmpdir(), 'almanac-labels-rate-'));
 const kinds = values.stores.split(',');
-// The simulated labelers have one socket that listens and one connection from each instrument.
-const neededFiles = sources * (kinds.length + 1) + 1_000;
+// A simulated labeler has one socket that listens, and a stream to each instrument if it serves one. Polls share the rest.
+const neededFiles = sources + streaming * kinds.length + 1_000;
 const { limit = neededFiles } = readDescriptors() ?? {};
 if (limit < neededFiles) {
   throw new Error(`needs ${neededFiles} open files, not ${limit}: raise the limit (ulimit -n), or use one of --stores`);

@@ -33,6 +33,8 @@ import { startViews, type ViewFigures, type Views } from './views.ts';
 
 /** Interval between two samples, in milliseconds. */
 const sampleMs = 5_000;
+/** Maximum number of gaps that are named. */
+const namedGaps = 20;
 /** Number of samples between two bursts. */
 const burstSamples = 6;
 
@@ -200,9 +202,6 @@ async function judge(one: Instrument, ran: number, cpuBefore: number): Promise<v
   for (const problem of problems) console.log(`${kind}: WRONG: ${problem}`);
   if (problems.length > 0) process.exitCode = 1;
 }
-
-/** Maximum number of gaps that are named. */
-const namedGaps = 20;
 
 /** Describes the recorded gaps: their number, and the first ones with source, reason and time. */
 async function gapsIn(url: string): Promise<string[]> {

@@ -2,8 +2,11 @@ import { StoreError } from '../../errors.ts';
 import { type ChooseOptions, type Connection, connect, destroyConnection, endConnection, isUsable } from './connect.ts';
 import type { PostgresHost, PostgresPlace } from './place.ts';
 
-/** Maximum number of waiting requests for a connection. */
-const maxWaiting = 1_000;
+/**
+ * Maximum number of waiting requests for a connection. The reader of each of 10,000 labelers may wait for one while its
+ * page is judged; with a maximum of 1,000, the requests of 7,000 labelers made the writer pause as `busy`.
+ */
+const maxWaiting = 20_000;
 
 interface Waiting {
   readonly resolve: (connection: Connection) => void;

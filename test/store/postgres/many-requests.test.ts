@@ -12,12 +12,22 @@ describe.skipIf(!hasPostgres())('a writer', () => {
   });
   afterAll(() => server.stop());
 
-  it('refuses neither a request of each of the most labelers at once, nor the batch that follows them', async () => {
+  const batch = { at: noon, observations: [observationOf(labelNumber(1))], refusals: [], positions: [] };
+
+  it('refuses no request of the most labelers that ask at once', async () => {
     const writer = await openPostgresWriter({ place: parsePostgresUrl(server.url('many_requests')), at: noon });
     const asked = Array.from({ length: labelerLimits.highest }, (_, n) => writer.keys(`did:web:${n}.example`));
-    const batch = { at: noon, observations: [observationOf(labelNumber(1))], refusals: [], positions: [] };
-    const outcomes = await Promise.allSettled([...asked, writer.append(batch)]);
-    expect(outcomes.filter(({ status }) => status === 'rejected')).toEqual([]);
+    expect((await Promise.all(asked)).flat()).toEqual([]);
+    await writer.close();
+  });
+
+  it('refuses further requests, but commits a batch', async () => {
+    const writer = await openPostgresWriter({ place: parsePostgresUrl(server.url('most_requests')), at: noon });
+    await writer.append(batch);
+    const asked = Array.from({ length: 2.1 * labelerLimits.highest }, (_, n) => writer.keys(`did:web:${n}.example`));
+    const [appended, ...others] = await Promise.allSettled([writer.append(batch), ...asked]);
+    expect(appended).toMatchObject({ status: 'fulfilled' });
+    expect(others.filter(({ status }) => status === 'rejected').length).toBeGreaterThan(0);
     await writer.close();
   });
 });

@@ -2,11 +2,12 @@ import { StoreError } from '../../errors.ts';
 import { type ChooseOptions, type Connection, connect, destroyConnection, endConnection, isUsable } from './connect.ts';
 import type { PostgresHost, PostgresPlace } from './place.ts';
 
-/**
- * Maximum number of waiting requests for a connection. The reader of each of 10,000 labelers may wait for one while its
- * page is judged; with a maximum of 1,000, the requests of 7,000 labelers made the writer pause as `busy`.
- */
-const maxWaiting = 20_000;
+/** Bounds of a pool. */
+interface PoolBounds {
+  readonly connections: number;
+  /** Maximum number of requests that wait for a connection. Further ones are refused as `busy`. */
+  readonly waiting: number;
+}
 
 interface Waiting {
   readonly resolve: (connection: Connection) => void;
@@ -20,7 +21,7 @@ interface Waiting {
  */
 export class Pool {
   readonly #place: PostgresPlace;
-  readonly #max: number;
+  readonly #bounds: PoolBounds;
   readonly #options: Omit<ChooseOptions, 'first'>;
   readonly #idle: Connection[] = [];
   readonly #waiting: Waiting[] = [];
@@ -30,15 +31,22 @@ export class Pool {
   #isClosed = false;
   #onEmpty: (() => void) | null = null;
 
-  constructor(place: PostgresPlace, max: number, options: Omit<ChooseOptions, 'first'>) {
+  constructor(place: PostgresPlace, bounds: PoolBounds, options: Omit<ChooseOptions, 'first'>) {
     this.#place = place;
-    this.#max = max;
+    this.#bounds = bounds;
     this.#options = options;
   }
 
-  /** Runs work with a connection. After an error, `isSound` decides whether the connection can be reused. */
-  async use<T>(work: (connection: Connection) => Promise<T>, isSound: (error: unknown) => boolean): Promise<T> {
-    const connection = await this.#take();
+  /**
+   * Runs work with a connection. After an error, `isSound` decides whether the connection can be reused. Urgent work is
+   * never refused as `busy` and gets the next free connection, so its caller must limit it.
+   */
+  async use<T>(
+    isUrgent: boolean,
+    work: (connection: Connection) => Promise<T>,
+    isSound: (error: unknown) => boolean,
+  ): Promise<T> {
+    const connection = await this.#take(isUrgent);
     try {
       const result = await work(connection);
       this.#give(connection);
@@ -61,14 +69,17 @@ export class Pool {
     });
   }
 
-  async #take(): Promise<Connection> {
+  async #take(isUrgent: boolean): Promise<Connection> {
     if (this.#isClosed) throw closed();
     const idle = this.#idle.pop();
     if (idle) return idle;
-    if (this.#count < this.#max) return this.#open();
-    if (this.#waiting.length >= maxWaiting)
+    if (this.#count < this.#bounds.connections) return this.#open();
+    if (!isUrgent && this.#waiting.length >= this.#bounds.waiting)
       throw new StoreError('busy', 'too many requests are waiting for a connection');
-    return new Promise((resolve, reject) => this.#waiting.push({ resolve, reject }));
+    return new Promise((resolve, reject) => {
+      if (isUrgent) this.#waiting.unshift({ resolve, reject });
+      else this.#waiting.push({ resolve, reject });
+    });
   }
 
   async #open(): Promise<Connection> {

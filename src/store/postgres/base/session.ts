@@ -47,6 +47,8 @@ export interface Limits {
    * has not begun, because the work has effects outside the database. `nothing`: the caller must learn of each error.
    */
   readonly repeats?: 'unbegun' | 'nothing';
+  /** True for a transaction that gets the next free connection and is never refused as `busy`. There are few of them. */
+  readonly isUrgent?: boolean;
 }
 
 /** Limits of short transactions. */
@@ -73,6 +75,8 @@ const checkMs = 2_000;
  * connections without responding, and the account surface ends a read after 5 s.
  */
 const choosingMs = 1_500;
+/** Maximum number of waiting requests. Each labeler, at most 10,000, may have one for its page and one for its gap. */
+const maxWaiting = { reader: 1_000, writer: 20_000 } as const;
 /**
  * SQL that makes a commit wait for the server's disk and for synchronous standbys, even if the server's setting is
  * weaker.
@@ -108,12 +112,17 @@ export class Session {
     this.isWriter = target === 'writer';
     const isChoosing = !this.isWriter && place.hosts.length > 1;
     const connectMs = isChoosing ? Math.min(limits.replyMs, choosingMs) : limits.replyMs;
-    this.#pool = new Pool(place, connections, {
-      target: target === 'writer' ? 'primary' : target,
-      connectMs,
-      application: this.isWriter ? applicationOf(processName()) : 'almanac',
-      ...(wait && { wait }),
-    });
+    const waiting = this.isWriter ? maxWaiting.writer : maxWaiting.reader;
+    this.#pool = new Pool(
+      place,
+      { connections, waiting },
+      {
+        target: target === 'writer' ? 'primary' : target,
+        connectMs,
+        application: this.isWriter ? applicationOf(processName()) : 'almanac',
+        ...(wait && { wait }),
+      },
+    );
   }
 
   /** Runs a transaction that changes data. Each statement sees all changes committed before it starts. */
@@ -123,9 +132,9 @@ export class Session {
     );
   }
 
-  /** Runs a transaction that changes data and sends its commit together with its last statements. */
+  /** Runs a transaction that changes data and sends its commit together with its last statements. It is urgent. */
   writeJointly<T>({ first, meanwhile, send }: Joint<T>): Promise<T> {
-    const limits = this.#limits;
+    const limits = { ...this.#limits, isUrgent: true };
     return this.#repeated(limits, false, ({ client }, begun) =>
       this.#transaction(
         client,
@@ -139,13 +148,13 @@ export class Session {
   /**
    * Runs a transaction that changes data in one round trip, so that the server never waits for the client: the commit
    * follows the statements, of which the first is `first`. `record` passes the others, whose results are not available,
-   * and sends nothing itself. Nothing is repeated, because the outcome is unknown after a lost connection.
+   * and sends nothing itself. Nothing is repeated, because the outcome is unknown after a lost connection. It is urgent.
    */
   async writeAtOnce(first: string, record: (queries: Queries) => Promise<unknown>): Promise<void> {
     const { statementMs, replyMs } = this.#limits;
     const script = new Script(`${this.#beginning('READ COMMITTED', this.#limits, `${durable}; ${first}`)};`);
     await record(script);
-    await this.#use(undefined, async ({ client }) => {
+    await this.#use({ isUrgent: true }, async ({ client }) => {
       try {
         assertCommitted(await script.send(client, statementMs + replyMs));
       } catch (error) {
@@ -188,7 +197,7 @@ export class Session {
 
   /** Runs `run`, which calls `begun` before the work of its caller, as often as the table of SQLSTATEs allows. */
   #repeated<T>(
-    { signal, repeats }: Limits,
+    { signal, repeats, isUrgent = false }: Limits,
     isRead: boolean,
     run: (connection: Connection, begun: () => void) => Promise<T>,
   ): Promise<T> {
@@ -205,7 +214,7 @@ export class Session {
     return repeated(
       () => {
         hasBegun = false;
-        return this.#use(signal, (connection) =>
+        return this.#use({ isUrgent, ...(signal && { signal }) }, (connection) =>
           run(connection, () => {
             hasBegun = true;
           }),
@@ -246,20 +255,27 @@ SET LOCAL statement_timeout = ${statementMs}; SET LOCAL lock_timeout = ${lockMs}
 SET LOCAL idle_in_transaction_session_timeout = ${idleMs}; SET LOCAL client_connection_check_interval = ${checkMs}; ${first}`;
   }
 
-  async #use<T>(signal: AbortSignal | undefined, work: (connection: Connection) => Promise<T>): Promise<T> {
+  async #use<T>(
+    { signal, isUrgent = false }: Pick<Limits, 'signal' | 'isUrgent'>,
+    work: (connection: Connection) => Promise<T>,
+  ): Promise<T> {
     if (signal?.aborted) throw new StoreError('closed', `${this.name}: the operation was aborted`);
     try {
-      return await this.#pool.use(async (connection) => {
-        const end = (): void => void destroyConnection(connection);
-        signal?.addEventListener('abort', end, { once: true });
-        try {
-          return await work(connection);
-        } catch (error) {
-          throw reasonOf(connection.failure(), error);
-        } finally {
-          signal?.removeEventListener('abort', end);
-        }
-      }, isKept);
+      return await this.#pool.use(
+        isUrgent,
+        async (connection) => {
+          const end = (): void => void destroyConnection(connection);
+          signal?.addEventListener('abort', end, { once: true });
+          try {
+            return await work(connection);
+          } catch (error) {
+            throw reasonOf(connection.failure(), error);
+          } finally {
+            signal?.removeEventListener('abort', end);
+          }
+        },
+        isKept,
+      );
     } catch (error) {
       throw storeError(error, this.name);
     }

@@ -45,6 +45,15 @@ it('a label value is applied to a subject before it is removed, and can be appli
   expect(histories.filter((history) => history.length > 2).length).toBeGreaterThan(5);
 });
 
+it('a label is on the dense account if its subject is that account or one of its records, however the account was drawn', () => {
+  const log = logOf('skyware');
+  const dense = `did:plc:${accounts.slice(0, 24)}`;
+  const numbers = Array.from({ length: 3000 }, (_, i) => i + 1);
+  const onDense = numbers.filter((n) => JSON.stringify(log.label(n).label).includes(dense));
+  expect(numbers.filter((n) => log.isAboutDenseAccount(n))).toEqual(onDense);
+  expect(onDense.length).toBeGreaterThan(20);
+});
+
 it('seq numbers are reassigned after the database is restored, and restart at 1 after it is recreated', () => {
   const database = new Database(logOf('skyware'), false);
   database.loseTail(3, 10);

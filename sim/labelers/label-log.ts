@@ -26,8 +26,10 @@ export interface LoggedLabel {
 const distances = [2, 5, 17, 60, 240, 1000] as const;
 /** Share of labels that remove or renew an earlier label. */
 const followingShare = 0.12;
-/** Share of labels that concern one account with a very large number of labeled records. */
+/** Minimum share of labels on records that concern one account with a very large number of labeled records. */
 const denseShare = 0.02;
+/** Index of the account that all labelers label. */
+const denseAccount = 0;
 
 /** Options for a labeler's log. */
 interface LogOptions {
@@ -117,12 +119,12 @@ export class LabelLog {
   }
 
   /**
-   * Returns true if the label is on the account that all labelers label. An instrument that reads only the newest
-   * rows of an account may not find an earlier label there.
+   * Returns true if the label is on the account that all labelers label, or on one of its records. An instrument that
+   * reads only the newest rows of an account may not find an earlier label there.
    */
   isAboutDenseAccount(n: number): boolean {
     const root = this.#root(n);
-    return hash(this.#seed, 6, root) % 10 >= 3 && this.#isDense(root);
+    return this.#accountOf(root, hash(this.#seed, 6, root)) === denseAccount;
   }
 
   #newest(n: number, edge: number): number {
@@ -177,26 +179,32 @@ export class LabelLog {
    * label.
    */
   #subject(n: number, chance: number): { readonly uri: string; readonly cid?: string } {
-    if (chance % 10 < 3) {
-      const account = this.#account((n * 7919 + this.#options.profile.index * 104_729) % accountCount);
+    const account = this.#account(this.#accountOf(n, chance));
+    if (isOnAccount(chance)) {
       const lap = Math.floor(n / accountCount);
       return { uri: `did:plc:${lap === 0 ? account : `${account.slice(0, 20)}${digits(lap, base32, 4)}`}` };
     }
-    const skew = fraction(this.#seed, 9, n);
-    const account = this.#account(this.#isDense(n) ? 0 : Math.floor(skew * skew * accountCount));
     const collection = chance % 10 < 9 ? 'app.bsky.feed.post' : 'app.bsky.graph.list';
     const rkey = `3l${digits(n, sortable, 7)}${digits(hash(this.#seed, 10), sortable, 4)}`;
     const uri = `at://did:plc:${account}/${collection}/${rkey}`;
     return chance % 2 === 0 ? { uri } : { uri, cid: `bafyrei${digits(chance, base32, 26)}${digits(n, base32, 26)}` };
   }
 
-  #isDense(n: number): boolean {
-    return fraction(this.#seed, 8, n) < denseShare;
+  /** Returns the index of the account that a new subject belongs to. Records belong to few accounts, most to the first. */
+  #accountOf(n: number, chance: number): number {
+    if (isOnAccount(chance)) return (n * 7919 + this.#options.profile.index * 104_729) % accountCount;
+    const skew = fraction(this.#seed, 9, n);
+    return fraction(this.#seed, 8, n) < denseShare ? denseAccount : Math.floor(skew * skew * accountCount);
   }
 
   #account(index: number): string {
     return this.#accounts.slice(index * 24, index * 24 + 24);
   }
+}
+
+/** Returns true if a new subject is an account, and not one of its records. */
+function isOnAccount(chance: number): boolean {
+  return chance % 10 < 3;
 }
 
 function digits(number: number, alphabet: string, width: number): string {

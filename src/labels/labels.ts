@@ -228,12 +228,13 @@ function createReaderPorts(
   acceptance: PageAcceptance,
   { epoch, suspectDocument }: { readonly epoch: Micros; readonly suspectDocument: (did: string) => void },
 ): ReaderPorts {
-  const { settings, store, clocks, random, log, telemetry, outbound, shares, signatures, preconditions, role, purges } =
-    base;
+  const { settings, store, clocks, random, log, telemetry, outbound, shares, signatures, keyChanges } = base;
+  const { preconditions, role, purges } = base;
   const { shareOf, usage, pace, cap, gaps } = shares;
   const { http, openStream, streams } = outbound;
   const charge = (source: string, cpuMs: number): void => pace.charge(source, { cpuMs });
   const isLastForgotten = (source: string): boolean => isPrivileged(shareOf(source).priority);
+  const finder = new RepeatFinder({ store, keyChanges, clock: clocks.wall, charge });
   let sinceDiskCheck = 0;
   const accept = async (page: AcceptedPage): Promise<number> => {
     const stored = await acceptance.accept(page);
@@ -250,10 +251,7 @@ function createReaderPorts(
       ...{ accept, purges, cap, usage },
       verify: (did, rows, given) => signatures.verify(did, rows, given),
       refused: new RefusedMemory(undefined, isLastForgotten),
-      repeats: repeatsOf(
-        role,
-        new RepeatMemory(new RepeatFinder({ store, clock: clocks.wall, charge }), clocks.wall, isLastForgotten),
-      ),
+      repeats: repeatsOf(role, new RepeatMemory(finder, clocks.wall, isLastForgotten)),
       filledIn: filledInOf(role),
       clockGeneration: () => generationOf(base),
     },

@@ -8,6 +8,7 @@ import type { LabelerKey } from '../../store/roster.ts';
 import { dayOf, dayStart, micros } from '../../store/time.ts';
 import { type Clocks, wait } from '../clock/clock.ts';
 import { Purges } from '../operator/denials.ts';
+import { KeyChanges } from '../repeats/key-changes.ts';
 import { type KnownLabeler, priorityInput } from '../roster/known-labeler.ts';
 import { labelerCollection } from '../roster/labeler-lists.ts';
 import { GapWriter, GroupedCommits } from '../shares/commits.ts';
@@ -17,7 +18,7 @@ import { Pace, SourceUsage } from '../shares/pace.ts';
 import type { Telemetry } from '../shares/telemetry.ts';
 import { Signatures } from '../signatures/signatures.ts';
 import { createVerifier, type Verifier } from '../signatures/verifier.ts';
-import type { InstrumentRole } from '../standby/standby-store.ts';
+import { type InstrumentRole, isActive } from '../standby/standby-store.ts';
 import { isPrivileged, priorityOf } from '../state/reading-state.ts';
 import { createOutbound, type Outbound, type Timings } from '../stream/outbound.ts';
 import { Preconditions } from './preconditions.ts';
@@ -94,6 +95,7 @@ export interface Foundation extends LabelsOptions {
   readonly shares: FairShares;
   readonly verifier: Verifier;
   readonly signatures: Signatures;
+  readonly keyChanges: KeyChanges;
   readonly preconditions: Preconditions;
   readonly purges: Purges;
 }
@@ -131,16 +133,22 @@ export function createFoundation(
       preconditions.onTrustedTime(milliseconds, askedAt),
     ),
   });
+  const keyChanges = new KeyChanges({ store, isOnlyWriter: () => isActive(options.role) });
   const keys = new GroupedCommits<LabelerKey, true>({
     ...{ wait, signal, bytesOf: ({ did, key }) => did.length + key.length, shareOf: ({ did }) => shareOf(did) },
     commit: async (changes) => {
-      await store.putKeys(changes);
+      try {
+        await store.putKeys(changes);
+      } finally {
+        // After an error the keys may have been stored nevertheless.
+        for (const { did } of changes) keyChanges.stored(did);
+      }
       return changes.map(() => true as const);
     },
   });
   const signatures = new Signatures({ identities, verifier, store, clock, shareOf, putKey: (key) => keys.put(key) });
   const purges = new Purges({ store, clock, log: options.log });
-  return { ...options, outbound, shares, verifier, signatures, preconditions, purges };
+  return { ...options, outbound, shares, verifier, signatures, keyChanges, preconditions, purges };
 }
 
 /** Dependencies of `createFairShares`. */

@@ -5,12 +5,12 @@ import type { ReceivedLabel } from '../../store/label.ts';
 import type { AccountQuery, NewObservation, Observation } from '../../store/port.ts';
 import { day, hour, type Interval, micros, minute } from '../../store/time.ts';
 import { burstsByLabeler, burstsIn } from '../publish/window/day-counts.ts';
+import { lastKeyChange } from './key-changes.ts';
 import {
   addRepeats,
   burst,
   burstsOf,
   LookUps,
-  lastKeyChange,
   RepeatFinder,
   RepeatMemory,
   readRepeats,
@@ -242,7 +242,6 @@ function finderOver(
   );
   const within = ({ start, end }: Interval) => rows.filter(({ observedAt: at }) => at >= start && at < end);
   const store: RepeatFinderOptions['store'] = {
-    keys: () => Promise.resolve(changed),
     frontier: () =>
       Promise.resolve({ generationId: 'g', floor: micros(0), end: now, observedThrough: now, revision: 0 }),
     readAccount: (query) => {
@@ -256,7 +255,8 @@ function finderOver(
       });
     },
   };
-  const finder = new RepeatFinder({ store, clock: () => now, charge: () => undefined, ...more });
+  const keyChanges = { last: () => Promise.resolve(lastKeyChange(changed)) };
+  const finder = new RepeatFinder({ store, keyChanges, clock: () => now, charge: () => undefined, ...more });
   return { queries, count: (...labels: ReceivedLabel[]) => finder.count(src, observed(labels)) };
 }
 
@@ -327,16 +327,6 @@ test('a row is a new event if the look-up might have omitted its duplicate', asy
   // Rows older than the duplicate horizon count as late when they arrive again.
   const late = finderOver([[3 * day, label(1)], [3 * day - 1, label(1)], ...others.slice(1)]);
   expect(await late.count(label(2))).toBe(1);
-});
-
-test('if an earlier key returned, the last key change is the last observation of the key before the return; otherwise it is the first observation of the newest key', () => {
-  expect(lastKeyChange([])).toBe(null);
-  expect(lastKeyChange([key('zA', 1, 9)])).toBe(null);
-  expect(lastKeyChange([key('zA', 1, 9), key('zB', 1, 9)])).toBe(null);
-  expect(lastKeyChange([key('zA', 1, 4), key('zB', 5, 9)])).toBe(5);
-  expect(lastKeyChange([key('zA', 1, 9), key('zB', 5, 9)])).toBe(5);
-  expect(lastKeyChange([key('zA', 1, 12), key('zB', 5, 9)])).toBe(9);
-  expect(lastKeyChange([key('zA', 1, 12), key('zB', 5, 9), key('zC', 3, 4)])).toBe(9);
 });
 
 /** Simulates look-ups of one millisecond each. `charged` contains the charges of each source. */

@@ -11,10 +11,9 @@ import {
   type Observation,
   type StoreReader,
 } from '../../store/port.ts';
-import type { LabelerKey } from '../../store/roster.ts';
-
-import { day, hour, micros, minute } from '../../store/time.ts';
+import { day, hour, minute } from '../../store/time.ts';
 import { noChanges, type PageChanges } from '../state/filled-in.ts';
+import type { KeyChanges } from './key-changes.ts';
 
 /** Maximum number of sources whose repeats are remembered. The stored repeats of a source have at most 4 KB. */
 const maxSources = 2_000;
@@ -216,7 +215,8 @@ const maxRows = 100;
 
 /** Dependencies of the finder. */
 interface RepeatFinderOptions extends LookUpOptions {
-  readonly store: Pick<StoreReader, 'keys' | 'frontier' | 'readAccount'>;
+  readonly store: Pick<StoreReader, 'frontier' | 'readAccount'>;
+  readonly keyChanges: Pick<KeyChanges, 'last'>;
 }
 
 /**
@@ -225,11 +225,13 @@ interface RepeatFinderOptions extends LookUpOptions {
  */
 export class RepeatFinder {
   readonly #store: RepeatFinderOptions['store'];
+  readonly #keyChanges: RepeatFinderOptions['keyChanges'];
   readonly #clock: () => Micros;
   readonly #lookUps: LookUps;
 
-  constructor({ store, ...options }: RepeatFinderOptions) {
+  constructor({ store, keyChanges, ...options }: RepeatFinderOptions) {
     this.#store = store;
+    this.#keyChanges = keyChanges;
     this.#clock = options.clock;
     this.#lookUps = new LookUps(options);
   }
@@ -244,7 +246,7 @@ export class RepeatFinder {
     if (observations.length === 0) return 0;
     const store = this.#store;
     try {
-      const changedAt = lastKeyChange(await store.keys(did));
+      const changedAt = await this.#keyChanges.last(did);
       if (changedAt === null || this.#clock() - changedAt > watchedAfterChange) return 0;
       const { floor, end } = await store.frontier();
       if (end <= floor) return 0;
@@ -263,21 +265,6 @@ export class RepeatFinder {
       throw error;
     }
   }
-}
-
-/**
- * Returns the time of a labeler's last key change, or null if all its keys were first seen at the same time. The key
- * changed when the newest key was first seen. If the labeler returned to an earlier key, the key changed when a later
- * key was last seen.
- */
-export function lastKeyChange(keys: readonly LabelerKey[]): Micros | null {
-  const [first, ...later] = keys.map(({ firstSeen }) => firstSeen).sort((a, b) => a - b);
-  const newest = later.at(-1);
-  if (first === undefined || newest === undefined || first === newest) return null;
-  const lastSeen = Math.max(...keys.map((one) => one.lastSeen));
-  const present = keys.filter((one) => one.lastSeen === lastSeen);
-  if (present.some(({ firstSeen }) => firstSeen === newest)) return newest;
-  return micros(Math.max(newest, ...keys.filter((one) => one.lastSeen < lastSeen).map((one) => one.lastSeen)));
 }
 
 /**

@@ -125,6 +125,15 @@ test('a did:web whose host fails when an event names it is read after 5 s', asyn
   expect(endpoint(web)).toBe('https://current.example');
 });
 
+test('a seed whose document is not read yet is looked up once, although a relay names it too', async () => {
+  const { roster, asked, passTo, settle, endpoint } = await rosterOver(() => current);
+  roster.add(did, 'seeded', 'seeds');
+  roster.add(did, 'discovered', 'relay r.example');
+  await settle();
+  await passTo(10 * minute, 5 * second);
+  expect([asked.get(did), endpoint()]).toEqual([[0], 'https://current.example']);
+});
+
 test('a known account without a labeler service is read again when a further source names it', async () => {
   const { roster, asked, passTo, settle, endpoint } = await rosterOver((elapsed) =>
     elapsed < day / 2 ? absent : current,

@@ -119,13 +119,15 @@ export class Roster {
 
   /**
    * Adds a labeler that a discovery source named. If the labeler is already known, adds the provenance, and looks for
-   * its document again if a further source names it although no labeler service is known. If the roster is full and no
-   * labeler can be evicted, drops the new one.
+   * its document again if a further source names it although its document has no labeler service. If the roster is full
+   * and no labeler can be evicted, drops the new one.
    */
   add(did: string, origin: KnownLabeler['origin'], provenance: string): void {
     const known = this.#labelers.get(did);
     if (known) {
-      const isNews = !known.provenance.has(provenance) && known.resolutionStatus !== 'labeler';
+      // At the first start, relays name all seeds before their documents are read: one look-up of each is enough.
+      const hasNoService = known.resolutionStatus === 'no_labeler' || known.resolutionStatus === 'bad_endpoint';
+      const isNews = hasNoService && !known.provenance.has(provenance);
       known.provenance.add(provenance);
       if (isNews) this.documentChanged(did);
       return;

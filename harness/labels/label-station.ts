@@ -31,6 +31,7 @@ export const quickTimings: Timings = {
   upkeepMs: 300_000,
   clockMs: 1_000,
   lookupDelays: [0, 300, 1_500, 10_000],
+  documentRetryMs: 2_000,
 };
 
 /** A label instrument in this process, with its own store. */

@@ -70,7 +70,8 @@ export async function createLabelers(
   const runner = new SourceRunner(ports, signal, fail, settings.maxLabelers);
   const roster: Roster = new Roster({
     ...{ identities, clock, wait },
-    ...{ refreshMs: 86_400_000, retryMs: 60_000, freshMs: 60_000, lookupDelays: settings.timings.lookupDelays },
+    ...{ refreshMs: 86_400_000, retryMs: settings.timings.documentRetryMs, freshMs: 60_000 },
+    lookupDelays: settings.timings.lookupDelays,
     mayResolve: (did) => !denials.deniesDid(did),
     changed: (labeler) => {
       signatures.forget(labeler.did);

@@ -283,6 +283,8 @@ export interface Timings {
   readonly clockMs: number;
   /** Waits from an event to the look-ups of the document that the event announces. */
   readonly lookupDelays: LookupDelays;
+  /** Interval after a failed look-up of a document, or after one that a replica answered, which may be outdated. */
+  readonly documentRetryMs: number;
 }
 
 /** Timings that are used on the live network. */
@@ -302,4 +304,5 @@ export const liveTimings: Timings = {
   upkeepMs: 300_000,
   clockMs: 5_000,
   lookupDelays: liveLookupDelays,
+  documentRetryMs: 60_000,
 };

@@ -25,9 +25,20 @@ export interface Role {
   /** Number of additional labels that the labeler emits before its events. */
   readonly earlier?: number;
   /** Simulates the role's events. */
-  readonly happens: (labeler: Labeler, clock: Pick<MovedClock, 'advance'>, sim: Sim) => unknown;
+  readonly happens: (labeler: Labeler, stage: Stage) => unknown;
   /** Records that replace the labeler's first record on the second and third day. */
   readonly records?: readonly DeclaredValues[];
+}
+
+/** The proof in which a role's events happen. */
+export interface Stage {
+  readonly sim: Sim;
+  readonly clock: Pick<MovedClock, 'advance'>;
+  /**
+   * Waits until a labeler has been read to the end after now, and returns the number of its stored gaps. Null if a
+   * standby also reads the labeler, because a standby stores nothing.
+   */
+  readonly gapsOnceRead: ((did: string) => Promise<number>) | null;
 }
 
 const softwares: readonly Software[] = ['ozone', 'skyware'];
@@ -69,7 +80,8 @@ const pagesAfterReset = 12;
  * becomes a separate gap. The clock advances between resets because the reader backs off after two resets within a
  * second.
  */
-async function resetOften(labeler: Labeler, clock: Pick<MovedClock, 'advance'>): Promise<void> {
+async function resetOften(labeler: Labeler, { clock, gapsOnceRead }: Stage): Promise<void> {
+  const { did } = labeler;
   for (let reset = 0; reset < manyResets; reset += 1) {
     clock.advance(2 * second);
     labeler.faults.recreate();
@@ -77,7 +89,8 @@ async function resetOften(labeler: Labeler, clock: Pick<MovedClock, 'advance'>):
     const { edge } = labeler;
     await until('the label after a reset is read', () => labeler.served.has(edge), patienceMs());
     const { queries } = labeler;
-    const isRead = (): boolean => labeler.queries >= queries + pagesAfterReset;
+    const isRead = async (): Promise<boolean> =>
+      gapsOnceRead === null ? labeler.queries >= queries + pagesAfterReset : (await gapsOnceRead(did)) > reset;
     await until('the pages after a reset are read', isRead, patienceMs());
   }
 }
@@ -199,7 +212,7 @@ function rolesOfDocuments(): Role[] {
   return [
     // The replicas have not received the labeler's service yet.
     ...falseAnswers.map((answer) =>
-      stay(`a directory that answers with ${answer}`, async (labeler, _, sim) => {
+      stay(`a directory that answers with ${answer}`, async (labeler, { sim }) => {
         const { directory, replicas } = sim.labelers;
         for (const replica of replicas) replica.set(labeler.did, 'no_service');
         directory.set(labeler.did, answer);
@@ -207,7 +220,7 @@ function rolesOfDocuments(): Role[] {
         await whenAsked(labeler, sim);
       }),
     ),
-    stay('a move that the replicas do not know', async (labeler, _, sim) => {
+    stay('a move that the replicas do not know', async (labeler, { sim }) => {
       const { directory, replicas } = sim.labelers;
       for (const replica of replicas) await replica.freeze(labeler.did);
       directory.set(labeler.did, 'html');
@@ -216,7 +229,7 @@ function rolesOfDocuments(): Role[] {
       await whenAsked(labeler, sim);
       directory.set(labeler.did, 'whole');
     }),
-    stay('a move that a cache hides', async (labeler, _, sim) => {
+    stay('a move that a cache hides', async (labeler, { sim }) => {
       const { directory } = sim.labelers;
       const { endpoint } = labeler;
       await labeler.faults.move();

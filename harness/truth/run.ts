@@ -11,6 +11,7 @@ import { changeDenyFile } from '../../src/labels/operator/deny-file.ts';
 import { labelerFromRow } from '../../src/labels/roster/known-labeler.ts';
 import { readSeeds } from '../../src/labels/roster/labeler-lists.ts';
 import type { InstrumentRole } from '../../src/labels/standby/standby-store.ts';
+import type { StoreReader } from '../../src/store/port.ts';
 import { day, hour, micros, minute } from '../../src/store/time.ts';
 import { type LabelStation, quickTimings, removeStation, startStation } from '../labels/label-station.ts';
 import { type StandbyStation, startStandby } from '../labels/standby-station.ts';
@@ -21,7 +22,7 @@ import { actionsCheck, type Compared, differences, hiddenLosses, served, sources
 import { gapDifferences } from './gaps.ts';
 import { labelersMatch, resolvesHandles } from './labelers/compare.ts';
 import { type Course, courseFrom } from './labelers/course.ts';
-import { departs, type Role } from './roles.ts';
+import { departs, type Role, type Stage } from './roles.ts';
 
 /** Result of comparing an instrument's output with a network's record. */
 interface Proof {
@@ -116,6 +117,15 @@ function comparedOf({ sim, station: { store }, course }: Run): Compared {
   };
 }
 
+/** Returns what the events of a role need. */
+function stageOf({ sim, clock, station: { store }, standby, problems }: Run): Stage {
+  const gapsOnceRead = async (did: string): Promise<number> => {
+    await readTo(clock.wall(), [did], store, problems);
+    return (await store.gaps(await wholeSpan(store))).filter(({ source }) => source === did).length;
+  };
+  return { sim, clock, gapsOnceRead: standby === null ? gapsOnceRead : null };
+}
+
 /** Waits until all labelers have been read, and then injects the faults. */
 async function readFromTheStart(run: Run): Promise<void> {
   const { sim, station, clock, course, problems } = run;
@@ -181,13 +191,13 @@ async function passTwoDays(run: Run): Promise<void> {
   await settled(run);
   await handOver(run);
   const { station } = run;
-  await readTo(between, sim, station, problems);
+  await readTo(between, readable(sim), station.store, problems);
   await redefine(run, 0);
   const leftFrom = clock.wall();
   const found = cast(sim).filter(({ role }) => role.act === 'found');
   for (const { labeler, role } of cast(sim)) {
     if (role.act === 'denied') await deny(station, labeler.did, leftFrom);
-    if (role.act === 'leaves' || role.act === 'found') await role.happens(labeler, clock, sim);
+    if (role.act === 'leaves' || role.act === 'found') await role.happens(labeler, stageOf(run));
     if (role.act !== 'leaves') continue;
     sim.labelers.directory.set(labeler.did, 'no_service');
     sim.labelers.announceIdentity(labeler.did);
@@ -267,10 +277,10 @@ async function heardOf(sim: Sim, { store }: LabelStation): Promise<void> {
 }
 
 async function actFaults(run: Run): Promise<void> {
-  const { sim, clock } = run;
+  const { sim } = run;
   // First run the roles that wait for the instrument: after the other faults, new labels must follow immediately.
   for (const act of ['waits', 'faults'] as const) {
-    for (const { labeler, role } of cast(sim)) if (role.act === act) await role.happens(labeler, clock, sim);
+    for (const { labeler, role } of cast(sim)) if (role.act === act) await role.happens(labeler, stageOf(run));
   }
   emit(sim, 4);
   await handOver(run);
@@ -284,7 +294,7 @@ async function outage(run: Run): Promise<void> {
   const { sim, station, clock, course, problems } = run;
   const from = clock.wall();
   const away = cast(sim).filter(({ role }) => role.act === 'outage');
-  for (const { labeler, role } of away) await role.happens(labeler, clock, sim);
+  for (const { labeler, role } of away) await role.happens(labeler, stageOf(run));
   await sourcesAre(sim, station, 'away', problems);
   // Wait until the overview mentions these labelers: an attempt to read each of them has failed.
   const missed = expectedSources(sim, 'away').probing ?? 0;
@@ -341,20 +351,24 @@ async function settled(run: Run): Promise<void> {
   course.settledUs.push(clock.wall());
 }
 
+/** Returns the labelers that can be read. */
+function readable(sim: Sim): string[] {
+  return sim.labelers.list.map(({ did }) => did).filter((did) => isReadable(sim, did));
+}
+
 /**
- * Waits until every readable source has been read up to `at`. Stored rows do not prove this: only a new label, or some
+ * Waits until the sources have been read up to `at`. Stored rows do not prove this: only a new label, or some
  * time without one, shows that a reopened stream has sent everything.
  */
-async function readTo(at: Micros, sim: Sim, { store }: LabelStation, problems: string[]): Promise<void> {
-  const readable = sim.labelers.list.map(({ did }) => did).filter((did) => isReadable(sim, did));
-  let behind: readonly string[] = readable;
+async function readTo(at: Micros, sources: readonly string[], store: StoreReader, problems: string[]): Promise<void> {
+  let behind = sources;
   await until(
     'all sources are read',
     async () => {
       const through = new Map(
         (await store.roster()).map((row) => [row.did, labelerFromRow(row, null).tracker.unreadSince] as const),
       );
-      behind = readable.filter((did) => (through.get(did) ?? 0) < at);
+      behind = sources.filter((did) => (through.get(did) ?? 0) < at);
       return behind.length === 0;
     },
     90_000,
@@ -365,7 +379,7 @@ async function readTo(at: Micros, sim: Sim, { store }: LabelStation, problems: s
  * Waits until every readable source has been read up to now, so that advancing the clock does not prolong an outage.
  */
 async function caughtUp({ clock, sim, station, problems }: Run): Promise<void> {
-  await readTo(clock.wall(), sim, station, problems);
+  await readTo(clock.wall(), readable(sim), station.store, problems);
 }
 
 function isReadable(sim: Sim, did: string): boolean {

@@ -133,7 +133,7 @@ export function createFoundation(
       preconditions.onTrustedTime(milliseconds, askedAt),
     ),
   });
-  const keyChanges = new KeyChanges({ store, isOnlyWriter: () => isActive(options.role) });
+  const keyChanges = new KeyChanges({ store, isComplete: () => isActive(options.role) });
   const keys = new GroupedCommits<LabelerKey, true>({
     ...{ wait, signal, bytesOf: ({ did, key }) => did.length + key.length, shareOf: ({ did }) => shareOf(did) },
     commit: async (changes) => {
@@ -141,7 +141,7 @@ export function createFoundation(
         await store.putKeys(changes);
       } finally {
         // After an error the keys may have been stored nevertheless.
-        for (const { did } of changes) keyChanges.stored(did);
+        for (const { did } of changes) keyChanges.forget(did);
       }
       return changes.map(() => true as const);
     },

@@ -63,7 +63,8 @@ export async function createLabelers(
   signal: AbortSignal,
   fail: (error: unknown) => void,
 ): Promise<Labelers> {
-  const { settings, store, clocks, log, telemetry, outbound, shares, signatures, preconditions, purges } = base;
+  const { settings, store, clocks, log, telemetry, outbound, shares, signatures, keyChanges, preconditions, purges } =
+    base;
   const { resolveTxt = outbound.resolveTxt } = base;
   const { http, identities } = outbound;
   const clock = clocks.wall;
@@ -75,6 +76,8 @@ export async function createLabelers(
     mayResolve: (did) => !denials.deniesDid(did),
     changed: (labeler) => {
       signatures.forget(labeler.did);
+      // An eviction removes the stored keys.
+      keyChanges.forget(labeler.did);
       denials.judge(labeler);
       follow(labeler);
     },

@@ -9,13 +9,16 @@ const maxRemembered = 20_000;
 /** Dependencies of `KeyChanges`. */
 interface KeyChangesOptions {
   readonly store: Pick<StoreReader, 'keys'>;
-  /** Returns true if no other process stores keys, so that a key change may be remembered. */
-  readonly isOnlyWriter: () => boolean;
+  /**
+   * Returns true if `forget` is called for every key that is stored. False for a standby, and during a takeover, which
+   * stores the kept keys itself.
+   */
+  readonly isComplete: () => boolean;
 }
 
 /**
- * Times of the labelers' last key changes. Every page needs this time, so the keys of a labeler are read from the store
- * once, and again after `stored`: with 7,000 labelers and a remote store, these reads were most of all requests.
+ * Times of the labelers' last key changes. Every page needs this time, and a remote store would spend most of its
+ * requests on it, so the keys of a labeler are read once, and again after `forget`.
  */
 export class KeyChanges {
   readonly #options: KeyChangesOptions;
@@ -29,21 +32,21 @@ export class KeyChanges {
    * Resolves with the time of a labeler's last key change, or with null if the labeler never changed its key. Rejects
    * with a `StoreError` if the store cannot be read.
    */
-  last(did: string): Promise<Micros | null> {
+  timeOf(did: string): Promise<Micros | null> {
     const known = this.#known.get(did);
     if (known !== undefined) return known;
-    const reading = this.#options.store.keys(did).then(lastKeyChange);
-    if (!this.#options.isOnlyWriter()) return reading;
+    const pending = this.#options.store.keys(did).then(lastKeyChange);
+    if (!this.#options.isComplete()) return pending;
     if (this.#known.size >= maxRemembered) this.#known.clear();
-    this.#known.set(did, reading);
-    reading.catch(() => {
-      if (this.#known.get(did) === reading) this.#known.delete(did);
+    this.#known.set(did, pending);
+    pending.catch(() => {
+      if (this.#known.get(did) === pending) this.#known.delete(did);
     });
-    return reading;
+    return pending;
   }
 
-  /** Must be called after a key of the labeler was stored. */
-  stored(did: string): void {
+  /** Must be called after a key of the labeler was stored or its keys were removed. */
+  forget(did: string): void {
     this.#known.delete(did);
   }
 }

@@ -255,7 +255,7 @@ function finderOver(
       });
     },
   };
-  const keyChanges = { last: () => Promise.resolve(lastKeyChange(changed)) };
+  const keyChanges = { timeOf: () => Promise.resolve(lastKeyChange(changed)) };
   const finder = new RepeatFinder({ store, keyChanges, clock: () => now, charge: () => undefined, ...more });
   return { queries, count: (...labels: ReceivedLabel[]) => finder.count(src, observed(labels)) };
 }

@@ -216,7 +216,7 @@ const maxRows = 100;
 /** Dependencies of the finder. */
 interface RepeatFinderOptions extends LookUpOptions {
   readonly store: Pick<StoreReader, 'frontier' | 'readAccount'>;
-  readonly keyChanges: Pick<KeyChanges, 'last'>;
+  readonly keyChanges: Pick<KeyChanges, 'timeOf'>;
 }
 
 /**
@@ -246,7 +246,7 @@ export class RepeatFinder {
     if (observations.length === 0) return 0;
     const store = this.#store;
     try {
-      const changedAt = await this.#keyChanges.last(did);
+      const changedAt = await this.#keyChanges.timeOf(did);
       if (changedAt === null || this.#clock() - changedAt > watchedAfterChange) return 0;
       const { floor, end } = await store.frontier();
       if (end <= floor) return 0;

@@ -134,6 +134,18 @@ test('a seed whose document is not read yet is looked up once, although a relay 
   expect([asked.get(did), endpoint()]).toEqual([[0], 'https://current.example']);
 });
 
+test('a did:web whose first look-up failed is read at once when a relay names it', async () => {
+  const { roster, asked, passTo, settle, endpoint } = await rosterOver((elapsed) =>
+    elapsed < 2 * second ? failed : current,
+  );
+  roster.add(web, 'seeded', 'seeds');
+  await settle();
+  await passTo(2 * second);
+  roster.add(web, 'discovered', 'relay r.example');
+  await passTo(6 * second);
+  expect([asked.get(web), endpoint(web)]).toEqual([[0, 2 * second], 'https://current.example']);
+});
+
 test('a known account without a labeler service is read again when a further source names it', async () => {
   const { roster, asked, passTo, settle, endpoint } = await rosterOver((elapsed) =>
     elapsed < day / 2 ? absent : current,

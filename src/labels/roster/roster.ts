@@ -63,6 +63,8 @@ export class Roster {
   readonly #options: RosterOptions;
   readonly #labelers = new Map<string, KnownLabeler>();
   readonly #due = new ResolutionQueue();
+  /** New labelers whose first look-up has not ended. */
+  readonly #unread = new Set<string>();
   /** Number of consecutive failures of each did:web; hosts that hang are retried at growing intervals. */
   readonly #webFailures = new Map<string, number>();
   /** Look-ups after events, and after answers that a directory may give before it has a document. */
@@ -119,15 +121,15 @@ export class Roster {
 
   /**
    * Adds a labeler that a discovery source named. If the labeler is already known, adds the provenance, and looks for
-   * its document again if a further source names it although its document has no labeler service. If the roster is full
-   * and no labeler can be evicted, drops the new one.
+   * its document again if a further source names it although no labeler service is known. If the roster is full and no
+   * labeler can be evicted, drops the new one.
    */
   add(did: string, origin: KnownLabeler['origin'], provenance: string): void {
     const known = this.#labelers.get(did);
     if (known) {
-      // At the first start, relays name all seeds before their documents are read: one look-up of each is enough.
-      const hasNoService = known.resolutionStatus === 'no_labeler' || known.resolutionStatus === 'bad_endpoint';
-      const isNews = hasNoService && !known.provenance.has(provenance);
+      // At the first start, relays name seeds before the first look-up of their documents, which is then enough.
+      const isAwaited = known.resolutionStatus === 'labeler' || this.#unread.has(did);
+      const isNews = !isAwaited && !known.provenance.has(provenance);
       known.provenance.add(provenance);
       if (isNews) this.documentChanged(did);
       return;
@@ -153,6 +155,7 @@ export class Roster {
       tracker,
     };
     this.#labelers.set(did, labeler);
+    this.#unread.add(did);
     this.resolveSoon(did, false);
   }
 
@@ -198,6 +201,7 @@ export class Roster {
   #forget(labeler: KnownLabeler): void {
     const { did } = labeler;
     this.#labelers.delete(did);
+    this.#unread.delete(did);
     this.#due.delete(did);
     this.#kept.delete(did);
     this.#lookups.forget(did);
@@ -314,6 +318,7 @@ export class Roster {
     const resolution = await identities.resolve(did, { signal, fresh, privileged });
     // The labeler may have been evicted during the resolution.
     if (signal.aborted || this.#labelers.get(did) !== labeler) return;
+    this.#unread.delete(did);
     const before = labeler.resolutionStatus;
     const isApplied = apply(labeler, resolution);
     // A directory may answer so before the document of a new labeler arrives there, or for a short time.

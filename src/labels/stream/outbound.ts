@@ -283,7 +283,10 @@ export interface Timings {
   readonly clockMs: number;
   /** Waits from an event to the look-ups of the document that the event announces. */
   readonly lookupDelays: LookupDelays;
-  /** Interval after a failed look-up of a document, or after one that a replica answered, which may be outdated. */
+  /**
+   * Interval after a failed look-up of a document, or after one that a replica answered, which may be outdated. For
+   * did:web, the intervals grow from it.
+   */
   readonly documentRetryMs: number;
 }
 

@@ -25,20 +25,20 @@ export interface Role {
   /** Number of additional labels that the labeler emits before its events. */
   readonly earlier?: number;
   /** Simulates the role's events. */
-  readonly happens: (labeler: Labeler, stage: Stage) => unknown;
+  readonly happens: (labeler: Labeler, context: RoleContext) => unknown;
   /** Records that replace the labeler's first record on the second and third day. */
   readonly records?: readonly DeclaredValues[];
 }
 
-/** The proof in which a role's events happen. */
-export interface Stage {
+/** What the events of a role act on. */
+export interface RoleContext {
   readonly sim: Sim;
   readonly clock: Pick<MovedClock, 'advance'>;
   /**
-   * Waits until a labeler has been read to the end after now, and returns the number of its stored gaps. Null if a
-   * standby also reads the labeler, because a standby stores nothing.
+   * Waits until a labeler has been read up to the time of the call, and returns the number of its stored resets. Null if
+   * a standby also reads the labeler, because the store does not show what a standby has read.
    */
-  readonly gapsOnceRead: ((did: string) => Promise<number>) | null;
+  readonly resetsOnceRead: ((did: string) => Promise<number>) | null;
 }
 
 const softwares: readonly Software[] = ['ozone', 'skyware'];
@@ -80,7 +80,7 @@ const pagesAfterReset = 12;
  * becomes a separate gap. The clock advances between resets because the reader backs off after two resets within a
  * second.
  */
-async function resetOften(labeler: Labeler, { clock, gapsOnceRead }: Stage): Promise<void> {
+async function resetOften(labeler: Labeler, { clock, resetsOnceRead }: RoleContext): Promise<void> {
   const { did } = labeler;
   for (let reset = 0; reset < manyResets; reset += 1) {
     clock.advance(2 * second);
@@ -90,7 +90,7 @@ async function resetOften(labeler: Labeler, { clock, gapsOnceRead }: Stage): Pro
     await until('the label after a reset is read', () => labeler.served.has(edge), patienceMs());
     const { queries } = labeler;
     const isRead = async (): Promise<boolean> =>
-      gapsOnceRead === null ? labeler.queries >= queries + pagesAfterReset : (await gapsOnceRead(did)) > reset;
+      resetsOnceRead === null ? labeler.queries >= queries + pagesAfterReset : (await resetsOnceRead(did)) > reset;
     await until('the pages after a reset are read', isRead, patienceMs());
   }
 }

@@ -22,7 +22,7 @@ import { actionsCheck, type Compared, differences, hiddenLosses, served, sources
 import { gapDifferences } from './gaps.ts';
 import { labelersMatch, resolvesHandles } from './labelers/compare.ts';
 import { type Course, courseFrom } from './labelers/course.ts';
-import { departs, type Role, type Stage } from './roles.ts';
+import { departs, type Role, type RoleContext } from './roles.ts';
 
 /** Result of comparing an instrument's output with a network's record. */
 interface Proof {
@@ -117,13 +117,15 @@ function comparedOf({ sim, station: { store }, course }: Run): Compared {
   };
 }
 
-/** Returns what the events of a role need. */
-function stageOf({ sim, clock, station: { store }, standby, problems }: Run): Stage {
-  const gapsOnceRead = async (did: string): Promise<number> => {
+/** Returns the context of a role's events. */
+function contextOf({ sim, clock, station: { store }, standby, problems }: Run): RoleContext {
+  const resetsOnceRead = async (did: string): Promise<number> => {
     await readTo(clock.wall(), [did], store, problems);
-    return (await store.gaps(await wholeSpan(store))).filter(({ source }) => source === did).length;
+    return (await store.gaps(await wholeSpan(store))).filter(
+      (gap) => gap.source === did && gap.reason === 'cursor_reset',
+    ).length;
   };
-  return { sim, clock, gapsOnceRead: standby === null ? gapsOnceRead : null };
+  return { sim, clock, resetsOnceRead: standby === null ? resetsOnceRead : null };
 }
 
 /** Waits until all labelers have been read, and then injects the faults. */
@@ -197,7 +199,7 @@ async function passTwoDays(run: Run): Promise<void> {
   const found = cast(sim).filter(({ role }) => role.act === 'found');
   for (const { labeler, role } of cast(sim)) {
     if (role.act === 'denied') await deny(station, labeler.did, leftFrom);
-    if (role.act === 'leaves' || role.act === 'found') await role.happens(labeler, stageOf(run));
+    if (role.act === 'leaves' || role.act === 'found') await role.happens(labeler, contextOf(run));
     if (role.act !== 'leaves') continue;
     sim.labelers.directory.set(labeler.did, 'no_service');
     sim.labelers.announceIdentity(labeler.did);
@@ -280,7 +282,7 @@ async function actFaults(run: Run): Promise<void> {
   const { sim } = run;
   // First run the roles that wait for the instrument: after the other faults, new labels must follow immediately.
   for (const act of ['waits', 'faults'] as const) {
-    for (const { labeler, role } of cast(sim)) if (role.act === act) await role.happens(labeler, stageOf(run));
+    for (const { labeler, role } of cast(sim)) if (role.act === act) await role.happens(labeler, contextOf(run));
   }
   emit(sim, 4);
   await handOver(run);
@@ -294,7 +296,7 @@ async function outage(run: Run): Promise<void> {
   const { sim, station, clock, course, problems } = run;
   const from = clock.wall();
   const away = cast(sim).filter(({ role }) => role.act === 'outage');
-  for (const { labeler, role } of away) await role.happens(labeler, stageOf(run));
+  for (const { labeler, role } of away) await role.happens(labeler, contextOf(run));
   await sourcesAre(sim, station, 'away', problems);
   // Wait until the overview mentions these labelers: an attempt to read each of them has failed.
   const missed = expectedSources(sim, 'away').probing ?? 0;

@@ -45,7 +45,7 @@ it('a label value is applied to a subject before it is removed, and can be appli
   expect(histories.filter((history) => history.length > 2).length).toBeGreaterThan(5);
 });
 
-it('a label is on the dense account if its subject is that account or one of its records, however the account was drawn', () => {
+it('a label on a record of the dense account is recognized, however the account was drawn', () => {
   const log = logOf('skyware');
   const dense = `did:plc:${accounts.slice(0, 24)}`;
   const numbers = Array.from({ length: 3000 }, (_, i) => i + 1);

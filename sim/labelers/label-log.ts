@@ -26,7 +26,7 @@ export interface LoggedLabel {
 const distances = [2, 5, 17, 60, 240, 1000] as const;
 /** Share of labels that remove or renew an earlier label. */
 const followingShare = 0.12;
-/** Minimum share of labels on records that concern one account with a very large number of labeled records. */
+/** Minimum share of the labels on records whose record belongs to the dense account; the skew adds more. */
 const denseShare = 0.02;
 /** Index of the account that all labelers label. */
 const denseAccount = 0;
@@ -119,8 +119,8 @@ export class LabelLog {
   }
 
   /**
-   * Returns true if the label is on the account that all labelers label, or on one of its records. An instrument that
-   * reads only the newest rows of an account may not find an earlier label there.
+   * Returns true if the label is on the account that all labelers label, or on one of its records, and for some labels on
+   * other accounts. An instrument that reads only the newest rows of an account may not find an earlier label there.
    */
   isAboutDenseAccount(n: number): boolean {
     const root = this.#root(n);

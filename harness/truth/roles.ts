@@ -30,7 +30,7 @@ export interface Role {
   readonly records?: readonly DeclaredValues[];
 }
 
-/** What the events of a role act on. */
+/** Objects that a role's events act on. */
 export interface RoleContext {
   readonly sim: Sim;
   readonly clock: Pick<MovedClock, 'advance'>;

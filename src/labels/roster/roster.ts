@@ -128,8 +128,8 @@ export class Roster {
     const known = this.#labelers.get(did);
     if (known) {
       // At the first start, relays name seeds before the first look-up of their documents, which is then enough.
-      const isAwaited = known.resolutionStatus === 'labeler' || this.#unread.has(did);
-      const isNews = !isAwaited && !known.provenance.has(provenance);
+      const isPending = this.#unread.has(did);
+      const isNews = !isPending && known.resolutionStatus !== 'labeler' && !known.provenance.has(provenance);
       known.provenance.add(provenance);
       if (isNews) this.documentChanged(did);
       return;

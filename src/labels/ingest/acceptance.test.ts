@@ -244,9 +244,11 @@ test('a page is stored once, even if the store temporarily rejects the gap of th
   let appends = 0;
   let isReachable = false;
   const gaps: Interval[] = [];
+  const warnings: unknown[] = [];
   const lost = () => Promise.reject(new StoreError('unreachable', 'lost'));
   const acceptance = pausedAcceptance({
     clock: () => micros(now),
+    log: { ...silentLog, warn: (...line) => void warnings.push(line) },
     checkPreconditions: () => ({ pause: null, gap: null, since: null }),
     wait: () => {
       now += 100;
@@ -267,6 +269,7 @@ test('a page is stored once, even if the store temporarily rejects the gap of th
   expect({ appends, gaps }).toEqual({ appends: 2, gaps: [{ start: 1_000, end: 1_200 }] });
   ends.abort();
   await running;
+  expect(warnings).toEqual([['label acceptance paused', { reason: 'unreachable', why: 'lost' }]]);
 });
 
 test('a gap and a group that the store temporarily rejects are written as soon as the store accepts them', async () => {

@@ -253,7 +253,7 @@ export class PageAcceptance {
   async #reject(group: readonly Queued[], error: unknown, signal: AbortSignal): Promise<void> {
     if (error instanceof StoreError && error.retry) {
       this.#held.push(group);
-      await this.#pause(error.code as PauseReason, signal);
+      await this.#pause(error.code as PauseReason, signal, null, error.message);
       return;
     }
     for (const { failed } of group) failed(error);
@@ -318,12 +318,12 @@ export class PageAcceptance {
   /**
    * Records the gap so far, so that a crash does not hide it, and then waits for one retry interval. After a clock
    * step, the gap begins at the end of the gap of the step, because a heartbeat may have detected the step before
-   * this call.
+   * this call. `why` is the message of a store that rejected a group, for the log.
    */
-  async #pause(reason: PauseReason, signal: AbortSignal, doubtfulSince: Micros | null = null): Promise<void> {
+  async #pause(reason: PauseReason, signal: AbortSignal, doubtfulSince: Micros | null, why?: string): Promise<void> {
     const { clock, log, telemetry, wait, retryMs } = this.#options;
     if (this.#paused?.reason !== reason) {
-      log.warn('label acceptance paused', { reason });
+      log.warn('label acceptance paused', { reason, ...(why !== undefined && { why }) });
       telemetry.paused(reason);
     }
     const since = this.#paused?.since ?? micros(Math.min(clock(), doubtfulSince ?? Number.POSITIVE_INFINITY));

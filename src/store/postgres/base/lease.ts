@@ -54,7 +54,7 @@ export class Lease {
     this.#session = session;
     this.token = token;
     this.former = former;
-    this.#limits = { statementMs: leaseMs, replyMs: leaseMs, isUrgent: true };
+    this.#limits = { statementMs: leaseMs, replyMs: leaseMs };
     this.#timer = setInterval(() => {
       this.#renewing = this.#renewing.then(() => this.#renew(leaseMs));
     }, leaseMs / renewals).unref();

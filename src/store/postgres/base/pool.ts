@@ -24,6 +24,8 @@ export class Pool {
   readonly #bounds: PoolBounds;
   readonly #options: Omit<ChooseOptions, 'first'>;
   readonly #idle: Connection[] = [];
+  /** Urgent requests, which get a connection before the others. */
+  readonly #urgent: Waiting[] = [];
   readonly #waiting: Waiting[] = [];
   /** Server of the most recent connection. */
   #server: PostgresHost | null = null;
@@ -61,7 +63,7 @@ export class Pool {
   /** Rejects waiting and further work, completes the work in progress, and resolves once all connections are closed. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    for (const { reject } of this.#waiting.splice(0)) reject(closed());
+    for (const { reject } of [...this.#urgent.splice(0), ...this.#waiting.splice(0)]) reject(closed());
     for (const connection of this.#idle.splice(0)) this.#end(connection);
     if (this.#count === 0) return;
     await new Promise<void>((resolve) => {
@@ -77,8 +79,7 @@ export class Pool {
     if (!isUrgent && this.#waiting.length >= this.#bounds.waiting)
       throw new StoreError('busy', 'too many requests are waiting for a connection');
     return new Promise((resolve, reject) => {
-      if (isUrgent) this.#waiting.unshift({ resolve, reject });
-      else this.#waiting.push({ resolve, reject });
+      (isUrgent ? this.#urgent : this.#waiting).push({ resolve, reject });
     });
   }
 
@@ -108,10 +109,14 @@ export class Pool {
       this.#end(connection);
       return;
     }
-    const next = this.#waiting.shift();
+    const next = this.#next();
     if (next) next.resolve(connection);
     else if (this.#isClosed) this.#end(connection);
     else this.#idle.push(connection);
+  }
+
+  #next(): Waiting | undefined {
+    return this.#urgent.shift() ?? this.#waiting.shift();
   }
 
   #end(connection: Connection): void {
@@ -129,7 +134,7 @@ export class Pool {
   /** Counts a closed connection, and lets a waiting request open a new connection. */
   #release(): void {
     this.#count -= 1;
-    const next = this.#isClosed ? undefined : this.#waiting.shift();
+    const next = this.#isClosed ? undefined : this.#next();
     if (next) this.#open().then(next.resolve, next.reject);
     if (this.#count === 0) this.#onEmpty?.();
   }

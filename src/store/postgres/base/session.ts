@@ -47,7 +47,7 @@ export interface Limits {
    * has not begun, because the work has effects outside the database. `nothing`: the caller must learn of each error.
    */
   readonly repeats?: 'unbegun' | 'nothing';
-  /** True for a transaction that gets the next free connection and is never refused as `busy`. There are few of them. */
+  /** True for a read that is as urgent as a change; see `Session`. There are few of them. */
   readonly isUrgent?: boolean;
 }
 
@@ -87,6 +87,8 @@ const durable = `SELECT set_config('synchronous_commit', 'on', true)
 /**
  * Transactions on the database of one store. Every error is thrown as a `StoreError`. What is repeated is in the table
  * `sqlStates`: reads, and every transaction whose work has not begun, as on a connection that the server has ended.
+ * Changes are urgent: they are never refused as `busy`, and do not wait behind the reads of thousands of labelers. Each
+ * of the few callers that change data waits for its previous change.
  */
 export class Session {
   readonly place: PostgresPlace;
@@ -132,9 +134,9 @@ export class Session {
     );
   }
 
-  /** Runs a transaction that changes data and sends its commit together with its last statements. It is urgent. */
+  /** Runs a transaction that changes data and sends its commit together with its last statements. */
   writeJointly<T>({ first, meanwhile, send }: Joint<T>): Promise<T> {
-    const limits = { ...this.#limits, isUrgent: true };
+    const limits = this.#limits;
     return this.#repeated(limits, false, ({ client }, begun) =>
       this.#transaction(
         client,
@@ -148,7 +150,7 @@ export class Session {
   /**
    * Runs a transaction that changes data in one round trip, so that the server never waits for the client: the commit
    * follows the statements, of which the first is `first`. `record` passes the others, whose results are not available,
-   * and sends nothing itself. Nothing is repeated, because the outcome is unknown after a lost connection. It is urgent.
+   * and sends nothing itself. Nothing is repeated, because the outcome is unknown after a lost connection.
    */
   async writeAtOnce(first: string, record: (queries: Queries) => Promise<unknown>): Promise<void> {
     const { statementMs, replyMs } = this.#limits;
@@ -214,7 +216,7 @@ export class Session {
     return repeated(
       () => {
         hasBegun = false;
-        return this.#use({ isUrgent, ...(signal && { signal }) }, (connection) =>
+        return this.#use({ isUrgent: isUrgent || !isRead, ...(signal && { signal }) }, (connection) =>
           run(connection, () => {
             hasBegun = true;
           }),

@@ -23,14 +23,24 @@ describe.skipIf(!hasPostgres())('a store in PostgreSQL with the roles of store i
     place = parsePostgresUrl(url);
   });
 
+  /** Chooses names that SQL accepts only in quotation marks. */
+  const nameWithWordsOfSql = (): { writer: string; reader: string } => {
+    url = server.url('order');
+    place = parsePostgresUrl(url);
+    return { writer: 'select', reader: 'user' };
+  };
+
   const connected = async (user: string): Promise<pg.Client> => {
     const client = new pg.Client({ host: server.socket, user, database: 'postgres' });
     await client.connect();
     return client;
   };
 
-  it('is written by one role and read by the other, which cannot change data or tables', async () => {
-    const roles = { writer: `writer_${count}`, reader: `reader_${count}` };
+  it.each([
+    ['is', () => ({ writer: `writer_${count}`, reader: `reader_${count}` })],
+    ['whose names are words of SQL is', () => nameWithWordsOfSql()],
+  ])('%s written by one role and read by the other, which cannot change data or tables', async (_, named) => {
+    const roles = named();
     await initializeStore(place, roles, noon);
     await initializeStore(place, roles, noon);
     const as = (role: string) => url.replace('almanac@', `${role}@`);
@@ -43,9 +53,9 @@ describe.skipIf(!hasPostgres())('a store in PostgreSQL with the roles of store i
     const client = await connected(roles.reader);
     await client.query('SET default_transaction_read_only = off');
     for (const sql of [
-      `INSERT INTO ${place.schema}.note(name, content) VALUES ('a', 'b')`,
-      `DROP TABLE ${place.schema}.note`,
-      `CREATE TABLE ${place.schema}.other(x int)`,
+      `INSERT INTO "${place.schema}".note(name, content) VALUES ('a', 'b')`,
+      `DROP TABLE "${place.schema}".note`,
+      `CREATE TABLE "${place.schema}".other(x int)`,
     ]) {
       await expect(client.query(sql)).rejects.toMatchObject({ code: '42501' });
     }
@@ -63,7 +73,7 @@ describe.skipIf(!hasPostgres())('a store in PostgreSQL with the roles of store i
     const admin = await connected('almanac');
     await admin.query(`CREATE SCHEMA ${schema}`);
     await expect(initializeStore(place, roles, noon)).rejects.toThrow(
-      `the schema ${schema} exists and belongs to almanac, so ${roles.writer} may not create tables in it: run ALTER SCHEMA ${schema} OWNER TO ${roles.writer}, or choose another schema with ?schema=NAME in the URL`,
+      `the schema ${schema} exists and belongs to almanac, so ${roles.writer} may not create tables in it: run ALTER SCHEMA "${schema}" OWNER TO "${roles.writer}", or choose another schema with ?schema=NAME in the URL`,
     );
     // A failed attempt leaves no role.
     expect((await admin.query('SELECT 1 FROM pg_roles WHERE rolname = $1', [roles.writer])).rows).toEqual([]);

@@ -1,4 +1,4 @@
-import type pg from 'pg';
+import pg from 'pg';
 import { StoreError } from '../../errors.ts';
 import { applicationOf, type Connection, destroyConnection, processName } from './connect.ts';
 import { describePlace, type PostgresPlace, type SessionKind } from './place.ts';
@@ -252,7 +252,7 @@ export class Session {
 
   /** Returns the statements that begin a transaction. A failure of one of them prevents `first`. */
   #beginning(isolation: string, { statementMs }: Limits, first: string): string {
-    return `BEGIN ISOLATION LEVEL ${isolation}; SET LOCAL search_path TO ${this.place.schema};
+    return `BEGIN ISOLATION LEVEL ${isolation}; SET LOCAL search_path TO ${pg.escapeIdentifier(this.place.schema)};
 SET LOCAL statement_timeout = ${statementMs}; SET LOCAL lock_timeout = ${lockMs};
 SET LOCAL idle_in_transaction_session_timeout = ${idleMs}; SET LOCAL client_connection_check_interval = ${checkMs}; ${first}`;
   }

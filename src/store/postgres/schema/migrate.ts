@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import pg from 'pg';
 import { OperatorError } from '../../../ops/errors.ts';
 import { StoreError, unfinishedCopy } from '../../errors.ts';
 import { dayName } from '../../time.ts';
@@ -29,8 +30,8 @@ export async function migrate(session: Session, at: number, options: MigrateOpti
   try {
     await session.write(async (queries) => {
       await queries.rows('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [`almanac store ${schema}`]);
-      if (owner !== undefined) await queries.run(`SET LOCAL ROLE ${owner}`);
-      if (!(await hasSchema(queries, schema))) await queries.run(`CREATE SCHEMA ${schema}`);
+      if (owner !== undefined) await queries.run(`SET LOCAL ROLE ${pg.escapeIdentifier(owner)}`);
+      if (!(await hasSchema(queries, schema))) await queries.run(`CREATE SCHEMA ${pg.escapeIdentifier(schema)}`);
       if (!(await hasTable(queries, schema))) await queries.run(versionTable);
       const version = await versionIn(queries);
       assertKnown(version, session.name, versions);
@@ -66,8 +67,9 @@ export async function storeVersion(session: Session, versions = migrations): Pro
  * pooler with load balancing may send it to another server.
  */
 async function assertOneServer(queries: Queries, { place, name }: Session): Promise<void> {
-  const [row] = await queries.rows<{ path: string }>("SELECT current_setting('search_path') AS path");
-  if (row?.path === place.schema) return;
+  const sql = "SELECT current_setting('search_path') = quote_ident($1) AS same";
+  const [row] = await queries.rows<{ same: boolean }>(sql, [place.schema]);
+  if (row?.same === true) return;
   throw new StoreError(
     'misconfigured',
     `${name}: a pooler sends the statements of one transaction to different servers; switch its load balancing off (pgpool: load_balance_mode = off), or name the servers themselves in the URL`,
@@ -175,17 +177,23 @@ export async function initializeStore(place: PostgresPlace, roles: StoreRoles, a
   }
 }
 
-async function createRoles(queries: Queries, { writer, reader }: StoreRoles): Promise<void> {
-  for (const role of [writer, reader]) {
+async function createRoles(queries: Queries, roles: StoreRoles): Promise<void> {
+  for (const role of [roles.writer, roles.reader]) {
     const known = await queries.rows('SELECT 1 FROM pg_roles WHERE rolname = $1', [role]);
     if (known.length > 0) continue;
-    await queries.run(`CREATE ROLE ${role} LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE NOREPLICATION NOBYPASSRLS`);
+    await queries.run(
+      `CREATE ROLE ${pg.escapeIdentifier(role)} LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE NOREPLICATION NOBYPASSRLS`,
+    );
   }
+  const reader = pg.escapeIdentifier(roles.reader);
   await queries.run(`ALTER ROLE ${reader} SET default_transaction_read_only = on`);
   await queries.run(`ALTER ROLE ${reader} SET statement_timeout = ${readerStatementMs}`);
 }
 
-async function createSchema(queries: Queries, schema: string, { writer, reader }: StoreRoles): Promise<void> {
+async function createSchema(queries: Queries, name: string, roles: StoreRoles): Promise<void> {
+  const schema = pg.escapeIdentifier(name);
+  const writer = pg.escapeIdentifier(roles.writer);
+  const reader = pg.escapeIdentifier(roles.reader);
   const [row] = await queries.rows<{ database: string; superuser: boolean }>(
     `SELECT quote_ident(current_database()) AS database,
      (SELECT rolsuper FROM pg_roles WHERE rolname = current_user) AS superuser`,
@@ -194,7 +202,7 @@ async function createSchema(queries: Queries, schema: string, { writer, reader }
   // Only a member of the writer's role may create a schema owned by that role.
   if (row?.superuser !== true) await queries.run(`GRANT ${writer} TO CURRENT_USER`);
   await queries.run(`CREATE SCHEMA IF NOT EXISTS ${schema} AUTHORIZATION ${writer}`);
-  await assertUsable(queries, schema, writer);
+  await assertUsable(queries, name, roles.writer);
   await queries.run(`REVOKE ALL ON SCHEMA ${schema} FROM PUBLIC`);
   await queries.run(`GRANT USAGE ON SCHEMA ${schema} TO ${reader}`);
   await queries.run(`GRANT SELECT ON ALL TABLES IN SCHEMA ${schema} TO ${reader}`);
@@ -217,7 +225,7 @@ async function assertUsable(queries: Queries, schema: string, writer: string): P
   );
   if (row?.usable === false) {
     throw new OperatorError(
-      `the schema ${schema} exists and belongs to ${row.owner}, so ${writer} may not create tables in it: run ALTER SCHEMA ${schema} OWNER TO ${writer}, ${another}`,
+      `the schema ${schema} exists and belongs to ${row.owner}, so ${writer} may not create tables in it: run ALTER SCHEMA ${pg.escapeIdentifier(schema)} OWNER TO ${pg.escapeIdentifier(writer)}, ${another}`,
     );
   }
   const tables = await queries.rows<{ name: string }>(

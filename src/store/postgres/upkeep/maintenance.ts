@@ -1,3 +1,4 @@
+import pg from 'pg';
 import type { Micros } from '../../../contract/timestamp.ts';
 import { StoreError } from '../../errors.ts';
 import { identityBytes } from '../../label.ts';
@@ -58,7 +59,8 @@ async function seal({ session, lease, signal }: Upkeep, day: number): Promise<bo
     throw error;
   }
   // After a freeze, reads no longer have to check the visibility of the rows.
-  await attempt(() => session.outside(`VACUUM (FREEZE, ANALYZE) ${session.place.schema}.${partitionOf(day)}`, signal));
+  const table = `${pg.escapeIdentifier(session.place.schema)}.${partitionOf(day)}`;
+  await attempt(() => session.outside(`VACUUM (FREEZE, ANALYZE) ${table}`, signal));
   return true;
 }
 
@@ -113,7 +115,8 @@ async function dropTables({ session, lease, signal }: Upkeep): Promise<void> {
     const ended = await attempt(async () => {
       if (attached) {
         const how = pending ? 'FINALIZE' : 'CONCURRENTLY';
-        await session.outside(`ALTER TABLE ${schema}.observation DETACH PARTITION ${schema}.${name} ${how}`, signal);
+        const quoted = pg.escapeIdentifier(schema);
+        await session.outside(`ALTER TABLE ${quoted}.observation DETACH PARTITION ${quoted}.${name} ${how}`, signal);
       }
       await session.write(async (queries) => {
         await lease.check(queries);

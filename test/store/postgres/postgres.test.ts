@@ -245,11 +245,11 @@ describe.skipIf(!hasPostgres())('a store in PostgreSQL', () => {
     const { port } = await listenForTest(proxy);
     const through = { ...place, hosts: [{ host: '127.0.0.1', port }] };
     const limits = { statementMs: 60_000, replyMs: 60_000 };
+    // The limits do not pass before the proxy stops, and pass at once afterwards, also for a statement on its way then.
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     const writer = await openPostgresWriter({ place: through, at: noon, leaseMs, limits });
     await writer.append(batch(noon, [1]));
     isForwarding = false;
-    // The limits pass at once from now on, so that no statement before can exceed them on a slow machine.
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     const passing = setInterval(() => vi.advanceTimersByTime(60_000), 10);
     onTestFinished(() => {
       clearInterval(passing);

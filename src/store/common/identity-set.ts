@@ -24,14 +24,14 @@ const identityBytes = 16;
 const entryWords = 2;
 
 /**
- * Set of the identities of the last two days, in memory: a keyed fingerprint of 74 bits each, in about 8.5 bytes.
+ * Set of the identities of the last two days, in memory: a keyed hash of 74 bits each, in about 8.5 bytes.
  *
- * The fingerprint is a tabulation hash (Carter and Wegman, 1979) with random tables that no sender can know. Two
- * different identities therefore have the same fingerprint with a probability of 2^-74, even if a sender chose them.
+ * The hash is a tabulation hash (Carter and Wegman, 1979) with random tables that no sender can know. Two
+ * different identities therefore have the same hash with a probability of 2^-74, even if a sender chose them.
  * With the 35 million identities of ten times today's network, the set takes a new identity for a known one once in
  * 100,000 years.
  *
- * 14 bits of the fingerprint select a segment, and the other 60 bits are stored with the age of the identity. A segment
+ * 14 bits of the hash select a segment, and the other 60 bits are stored with the age of the identity. A segment
  * is a sorted array without gaps. A search starts at the position where a uniform distribution would place the entry,
  * so it takes few steps. 128 segments share a slab, which grows in place by a sixty-fourth: an operation moves at most
  * the entries of one slab, 2 MB at ten times today's network.
@@ -44,7 +44,7 @@ const entryWords = 2;
  */
 export class IdentitySet {
   readonly #horizon: number;
-  readonly #fingerprint: Fingerprint;
+  readonly #hash: KeyedHash;
   readonly #slabs = Array.from(
     { length: segments >> slabBits },
     () => new Uint32Array(new ArrayBuffer(0, { maxByteLength: maxSlabBytes })),
@@ -62,7 +62,7 @@ export class IdentitySet {
   constructor(horizon: number, fillRandom: (words: Uint32Array) => void = randomFillSync) {
     if (horizon > (maxAge - 1) * span) throw new RangeError(`the horizon is longer than ${maxAge - 1} spans`);
     this.#horizon = horizon;
-    this.#fingerprint = new Fingerprint(fillRandom);
+    this.#hash = new KeyedHash(fillRandom);
   }
 
   /**
@@ -83,7 +83,7 @@ export class IdentitySet {
 
   /** Yields the memory of the set, from which `restored` creates an equal one. The set must not change meanwhile. */
   *parts(): Generator<Uint8Array> {
-    yield bytesOf(this.#fingerprint.tables);
+    yield bytesOf(this.#hash.tables);
     yield bytesOf(Float64Array.of(this.#oldest, this.#newest, this.#swept));
     yield bytesOf(Uint32Array.from(this.#slabs, ({ byteLength }) => byteLength));
     yield* [this.#counts, this.#bySpan, ...this.#slabs].map(bytesOf);
@@ -101,8 +101,8 @@ export class IdentitySet {
 
   /** Returns true if the set contains the identity. */
   has(identity: Buffer): boolean {
-    this.#fingerprint.read(identity);
-    const slab = this.#slabOf(this.#fingerprint.segment);
+    this.#hash.read(identity);
+    const slab = this.#slabOf(this.#hash.segment);
     const at = this.#find(slab);
     return at >= 0 && this.#isLive(tagOf(slab, at));
   }
@@ -115,18 +115,18 @@ export class IdentitySet {
     const number = Math.floor(at / span);
     if (number > this.#newest) this.#begin(number, at);
     if (number < this.#oldest) return;
-    this.#fingerprint.read(identity);
-    const slab = this.#slabOf(this.#fingerprint.segment);
+    this.#hash.read(identity);
+    const slab = this.#slabOf(this.#hash.segment);
     const found = this.#find(slab);
-    if (found < 0) this.#insert(slab, -found - 1 - startOf(slab, this.#fingerprint.segment), number % spans);
+    if (found < 0) this.#insert(slab, -found - 1 - startOf(slab, this.#hash.segment), number % spans);
     else this.#renew(slab, found, number);
     if (this.#swept < segments) this.#sweepNext();
   }
 
   /** Deletes an identity; has no effect if the set does not contain it. */
   delete(identity: Buffer): void {
-    this.#fingerprint.read(identity);
-    const { segment } = this.#fingerprint;
+    this.#hash.read(identity);
+    const { segment } = this.#hash;
     const slab = this.#slabOf(segment);
     const at = this.#find(slab);
     if (at < 0) return;
@@ -153,11 +153,11 @@ export class IdentitySet {
   }
 
   /**
-   * Searches the fingerprint in its slab. Returns the index of the entry, or `-index - 1` with the index at which the
+   * Searches the hash in its slab. Returns the index of the entry, or `-index - 1` with the index at which the
    * entry would be inserted.
    */
   #find(slab: Uint32Array): number {
-    const { segment, high, low } = this.#fingerprint;
+    const { segment, high, low } = this.#hash;
     const count = this.#counts[segment] ?? 0;
     const start = startOf(slab, segment);
     const end = start + count * entryWords;
@@ -173,12 +173,12 @@ export class IdentitySet {
     if (this.#isLive(old) && ((this.#newest - old) & (spans - 1)) <= this.#newest - number) return;
     this.#count(old, -1);
     this.#count(number % spans, 1);
-    slab[at + 1] = (this.#fingerprint.low << spanBits) | (number % spans);
+    slab[at + 1] = (this.#hash.low << spanBits) | (number % spans);
   }
 
-  /** Inserts the fingerprint that was just searched. */
+  /** Inserts the hash that was just searched. */
   #insert(slab: Uint32Array, offset: number, tag: number): void {
-    const { segment, high, low } = this.#fingerprint;
+    const { segment, high, low } = this.#hash;
     const count = this.#counts[segment] ?? 0;
     if (count * entryWords === slab.length >> slabBits) this.#resize(segment >> slabBits);
     const start = startOf(slab, segment);
@@ -272,7 +272,7 @@ function isBelow(slab: Uint32Array, at: number, high: number, low: number): bool
 }
 
 /** Keyed hash of an identity. `read` writes its result to the fields, because an object per call would cost time. */
-class Fingerprint {
+class KeyedHash {
   /** Three random words for each value of each byte of an identity. */
   readonly tables = new Uint32Array(identityBytes * 256 * 3);
   segment = 0;

@@ -33,23 +33,21 @@ export const silenceRule = {
   pauseFactor: 6,
   /** Minimum number of windows of a silence of a collection that is not frequent. */
   minPauseWindows: 10,
-};
-/** Number of windows (the hour before a pause) that replace a missing baseline. */
-const hourWindows = 60;
-/** Minimum number of observed windows in the hour before a pause, for a silence without a baseline. */
-const minHourWindows = 45;
-/**
- * Minimum number of observed windows (half a day) before a silence of a collection that is not frequent can be
- * detected without a baseline.
- */
-const minDayWindows = 720;
-/** Minimum ratio of a pause to the longest pause in the preceding windows, for a silence without a baseline. */
-const dayPauseFactor = 6;
-/**
- * Minimum number of windows of a silence that is detected without a baseline, for a collection that is not frequent. It
- * exceeds `minPauseWindows`, because the end of a bulk operation in a rare collection is not a silence.
- */
-const minDayPauseWindows = 240;
+  /** Thresholds while there is no baseline. `pauseFactor` then applies to the longest pause in the preceding windows. */
+  withoutBaseline: {
+    /** Number of windows (the hour before a pause) that replace the baseline. */
+    hourWindows: 60,
+    /** Minimum number of these windows that were observed. */
+    minHourWindows: 45,
+    /** Minimum number of observed windows (half a day) before a silence of a collection that is not frequent. */
+    minDayWindows: 720,
+    /**
+     * Minimum number of windows of a silence of a collection that is not frequent. It exceeds the one with a baseline,
+     * because the end of a bulk operation in a rare collection is not a silence.
+     */
+    minPauseWindows: 240,
+  },
+} as const;
 
 /** Usual counts per minute of every collection, in the order of `collectionNames`, or null if there is no baseline. */
 export interface UsualCounts {
@@ -190,21 +188,23 @@ function isSilent(search: Search, run: Run): boolean {
 
 function isSilentWithoutBaseline(search: Search, run: Run): boolean {
   const { place } = search;
+  const { minHourWindows, minDayWindows, minPauseWindows } = silenceRule.withoutBaseline;
+  const leastPause = silenceRule.pauseFactor * run.longest;
   run.lastHour ??= lastHourOf(search, run);
   const { windows, p05, p50 } = run.lastHour;
   if (windows < minHourWindows) return false;
   const level = (minute: Minute): number => levelOf(minute, place, p50);
-  if (p05 >= silenceRule.frequentRate && run.windows.length >= dayPauseFactor * run.longest) {
+  if (p05 >= silenceRule.frequentRate && run.windows.length >= leastPause) {
     return summed(run, 'missing', (minute) => p05 * level(minute)) >= silenceRule.missingEvents;
   }
-  const least = Math.max(minDayPauseWindows, dayPauseFactor * run.longest);
+  const least = Math.max(minPauseWindows, leastPause);
   if (run.before < minDayWindows || run.windows.length < least) return false;
   return summed(run, 'weight', level) >= least;
 }
 
 function lastHourOf({ minutes, place }: Search, { first }: Run): LastHour {
   const before = minutes
-    .slice(Math.max(0, first - hourWindows), first)
+    .slice(Math.max(0, first - silenceRule.withoutBaseline.hourWindows), first)
     .filter(({ observedUs }) => observedUs >= watchedUs);
   return {
     windows: before.length,

@@ -136,14 +136,10 @@ export class Session {
 
   /** Runs a transaction that changes data and sends its commit together with its last statements. */
   writeJointly<T>({ first, meanwhile, send }: Joint<T>): Promise<T> {
-    const limits = this.#limits;
-    return this.#repeated(limits, false, ({ client }, begun) =>
-      this.#transaction(
-        client,
-        // The first change ends the text of BEGIN, so that it cannot run outside the transaction.
-        { isolation: 'READ COMMITTED', first: `${durable}; ${first}`, limits, begun, ...(meanwhile && { meanwhile }) },
-        send,
-      ),
+    // The first change ends the text of BEGIN, so that it cannot run outside the transaction.
+    const options = { isolation: 'READ COMMITTED', first: `${durable}; ${first}`, limits: this.#limits };
+    return this.#repeated(this.#limits, false, ({ client }, begun) =>
+      this.#transaction(client, { ...options, begun, ...(meanwhile && { meanwhile }) }, send),
     );
   }
 

@@ -131,7 +131,10 @@ export function openSqliteWriter(options: SqliteWriterOptions): SqliteWriter {
   }
 }
 
-/** Returns the state of the store for `keepIdentities`: a roll-back changes the generation, and a purge the revision. */
+/**
+ * Returns the state of the store for `keepIdentities`. A new store has another generation, and a purge changes the
+ * revision. A restored store may have the same state with fewer rows: `Acceptance` then compares the last row.
+ */
 function stateName(state: StateChanges): string {
   return `${state.epoch().generationId} ${state.revision()}`;
 }

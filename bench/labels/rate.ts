@@ -90,6 +90,8 @@ const sim = createSim({
     // Start without traffic: an instrument may skip labels from before its epoch.
     return { software: 'skyware', rate: 0, ...(profile.index >= streaming && { ailment: 'no_stream' as const }) };
   },
+  // Each polled labeler has an address of its own, because the instrument limits the pages of one host.
+  labelerHost: (index) => (index < streaming ? '127.0.0.1' : `127.1.${index >> 8}.${index & 255}`),
 });
 const started: Instrument[] = [];
 try {

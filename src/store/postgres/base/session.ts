@@ -47,8 +47,6 @@ export interface Limits {
    * has not begun, because the work has effects outside the database. `nothing`: the caller must learn of each error.
    */
   readonly repeats?: 'unbegun' | 'nothing';
-  /** True for a read that is as urgent as a change; see `Session`. There are few of them. */
-  readonly isUrgent?: boolean;
 }
 
 /** Limits of short transactions. */
@@ -129,7 +127,7 @@ export class Session {
 
   /** Runs a transaction that changes data. Each statement sees all changes committed before it starts. */
   write<T>(work: (queries: Queries) => Promise<T>, limits = this.#limits): Promise<T> {
-    return this.#repeated(limits, false, ({ client }, begun) =>
+    return this.#repeated(limits, change, ({ client }, begun) =>
       this.#transaction(client, { isolation: 'READ COMMITTED', first: durable, limits, begun }, awaited(work)),
     );
   }
@@ -138,7 +136,7 @@ export class Session {
   writeJointly<T>({ first, meanwhile, send }: Joint<T>): Promise<T> {
     // The first change ends the text of BEGIN, so that it cannot run outside the transaction.
     const options = { isolation: 'READ COMMITTED', first: `${durable}; ${first}`, limits: this.#limits };
-    return this.#repeated(this.#limits, false, ({ client }, begun) =>
+    return this.#repeated(this.#limits, change, ({ client }, begun) =>
       this.#transaction(client, { ...options, begun, ...(meanwhile && { meanwhile }) }, send),
     );
   }
@@ -168,10 +166,10 @@ export class Session {
    * standby cancels is repeated, and so is, once, a read that loses its connection.
    */
   read<T>(work: (queries: Queries) => Promise<T>, options: ReadOptions = {}): Promise<T> {
-    const { locked = null, after, limits = this.#limits } = options;
+    const { locked = null, after, limits = this.#limits, isUrgent = false } = options;
     const first = locked === null ? '' : `LOCK TABLE ONLY ${locked} IN ACCESS SHARE MODE;`;
     const isolation = 'REPEATABLE READ READ ONLY';
-    return this.#repeated(limits, true, async ({ client, isStandby }, begun) => {
+    return this.#repeated(limits, { isRead: true, isUrgent }, async ({ client, isStandby }, begun) => {
       const result = await this.#transaction(client, { isolation, first, limits, begun }, awaited(work));
       if (after && isStandby) await this.#transaction(client, { isolation, first: '', limits, begun }, awaited(after));
       return result;
@@ -181,7 +179,7 @@ export class Session {
   /** Runs one statement that cannot run in a transaction. Table names need the schema. */
   async outside(sql: string, signal?: AbortSignal): Promise<void> {
     const { statementMs } = longLimits;
-    await this.#repeated({ ...this.#limits, ...(signal && { signal }) }, false, async ({ client }, begun) => {
+    await this.#repeated({ ...this.#limits, ...(signal && { signal }) }, change, async ({ client }, begun) => {
       const short = senderOf(client, this.#limits);
       await short(`SET lock_timeout = ${outsideLockMs}; SET statement_timeout = ${statementMs}`);
       begun();
@@ -195,8 +193,8 @@ export class Session {
 
   /** Runs `run`, which calls `begun` before the work of its caller, as often as the table of SQLSTATEs allows. */
   #repeated<T>(
-    { signal, repeats, isUrgent = false }: Limits,
-    isRead: boolean,
+    { signal, repeats }: Limits,
+    { isRead, isUrgent }: typeof change,
     run: (connection: Connection, begun: () => void) => Promise<T>,
   ): Promise<T> {
     let hasBegun = false;
@@ -212,7 +210,7 @@ export class Session {
     return repeated(
       () => {
         hasBegun = false;
-        return this.#use({ isUrgent: isUrgent || !isRead, ...(signal && { signal }) }, (connection) =>
+        return this.#use({ isUrgent, ...(signal && { signal }) }, (connection) =>
           run(connection, () => {
             hasBegun = true;
           }),
@@ -254,7 +252,7 @@ SET LOCAL idle_in_transaction_session_timeout = ${idleMs}; SET LOCAL client_conn
   }
 
   async #use<T>(
-    { signal, isUrgent = false }: Pick<Limits, 'signal' | 'isUrgent'>,
+    { signal, isUrgent }: Pick<Limits, 'signal'> & { readonly isUrgent: boolean },
     work: (connection: Connection) => Promise<T>,
   ): Promise<T> {
     if (signal?.aborted) throw new StoreError('closed', `${this.name}: the operation was aborted`);
@@ -280,6 +278,9 @@ SET LOCAL idle_in_transaction_session_timeout = ${idleMs}; SET LOCAL client_conn
   }
 }
 
+/** How `Session` treats a transaction that changes data. */
+const change: { readonly isRead: boolean; readonly isUrgent: boolean } = { isRead: false, isUrgent: true };
+
 interface TransactionOptions {
   readonly isolation: string;
   /** Statement after the limits of the transaction, or an empty string. */
@@ -293,6 +294,8 @@ interface TransactionOptions {
 
 /** Options for a read. */
 interface ReadOptions {
+  /** True for a read that is as urgent as a change; see `Session`. Its caller waits for its previous read. */
+  readonly isUrgent?: boolean;
   readonly locked?: string;
   readonly after?: (queries: Queries) => Promise<void>;
   readonly limits?: Limits;

@@ -54,10 +54,13 @@ export async function migrate(session: Session, at: number, options: MigrateOpti
  */
 export async function storeVersion(session: Session, versions = migrations): Promise<number> {
   const { schema } = session.place;
-  const version = await session.read(async (queries) => {
-    await assertOneServer(queries, session);
-    return (await hasTable(queries, schema)) ? versionIn(queries) : 0;
-  });
+  const version = await session.read(
+    async (queries) => {
+      await assertOneServer(queries, session);
+      return (await hasTable(queries, schema)) ? versionIn(queries) : 0;
+    },
+    { isUrgent: true },
+  );
   assertKnown(version, session.name, versions);
   return version;
 }

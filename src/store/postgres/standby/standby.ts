@@ -117,7 +117,8 @@ interface Served {
 async function lookAt(session: Session, backends: string): Promise<Renewal> {
   const sql = `SELECT token, holder, renewed_at::text AS renewed, expires_at = '-infinity' AS "isFree",
     ${writerBackends} AS backends FROM store`;
-  const [row] = await session.read((queries) => queries.rows<Renewal>(sql, [backends]), { limits: lookLimits });
+  const options = { limits: lookLimits, isUrgent: true };
+  const [row] = await session.read((queries) => queries.rows<Renewal>(sql, [backends]), options);
   if (!row) throw new StoreError('damaged', 'the table "store" has no row');
   return row;
 }
@@ -195,7 +196,11 @@ class FollowedIdentities {
   async follow(stored: (identity: string) => void): Promise<void> {
     // Not repeated, because another server may lack rows that this one has read.
     const limits: Limits = { ...longLimits, repeats: 'unbegun' };
-    await this.#session.read((queries) => this.#read(queries, stored), { locked: 'observation', limits });
+    await this.#session.read((queries) => this.#read(queries, stored), {
+      locked: 'observation',
+      limits,
+      isUrgent: true,
+    });
   }
 
   async #read(queries: Queries, stored: (identity: string) => void): Promise<void> {

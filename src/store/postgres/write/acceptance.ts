@@ -283,7 +283,7 @@ export class Acceptance {
         this.#newestDay = row?.day ?? null;
       },
       // Not repeated, because another server may lack rows whose identities this one has already returned.
-      { locked: 'observation', limits: { ...longLimits, repeats: 'unbegun', isUrgent: true } },
+      { locked: 'observation', limits: { ...longLimits, repeats: 'unbegun' }, isUrgent: true },
     );
     this.#isStale = false;
   }

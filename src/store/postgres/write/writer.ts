@@ -81,7 +81,7 @@ export async function openPostgresWriter(options: PostgresWriterOptions): Promis
     const mayTake = version < successionVersion ? undefined : succession(standby?.place ?? null);
     lease = await Lease.take(session, processName(), leaseMs, mayTake);
     // Check under the lease, because a copy retires the store while it holds the lease.
-    await session.read(assertNotRetired);
+    await session.read(assertNotRetired, { isUrgent: true });
     // Migrate only after taking the lease: the schema must not change while another process writes to the store.
     await migrate(session, at, options);
     const kept = await keptBy(session, lease, options.identitiesFile ?? null, standby?.known ?? null);
@@ -115,9 +115,10 @@ async function keptBy(
   read: KnownIdentities | null,
 ): Promise<Kept> {
   if (file === null) return { known: read, keep: () => Promise.resolve() };
-  const [row] = await session.read((queries) =>
-    queries.rows<{ generation: string; last: Micros | null }>('SELECT generation, last_stamp AS last FROM store'),
-  );
+  const sql = 'SELECT generation, last_stamp AS last FROM store';
+  const [row] = await session.read((queries) => queries.rows<{ generation: string; last: Micros | null }>(sql), {
+    isUrgent: true,
+  });
   const stateName = (token: number): string => `${row?.generation ?? ''} ${token}`;
   let known: KnownIdentities | null = null;
   try {

@@ -3,13 +3,22 @@ interface Question {
   readonly id: number;
   /** Queried name in lower case, without the trailing dot. */
   readonly name: string;
-  readonly type: number;
+  /** Queried type, or null if it is not supported. */
+  readonly type: DnsRecord['type'] | null;
   /** Bytes of the question section, which the response repeats. */
   readonly bytes: Buffer;
 }
 
+/** A record in a response. */
+export interface DnsRecord {
+  readonly type: 'A' | 'AAAA' | 'TXT';
+  readonly ttlSeconds: number;
+  /** An address, or a text of at most 255 characters. */
+  readonly value: string;
+}
+
 /** Numbers of the supported DNS record types. */
-const recordTypes = { a: 1, txt: 16, aaaa: 28 } as const;
+const recordTypes = { A: 1, TXT: 16, AAAA: 28 } as const;
 /** DNS response codes (RCODE, RFC 1035) that the name server sends. */
 export const responseCodes = { noError: 0, serverFailure: 2, noSuchName: 3 } as const;
 
@@ -30,33 +39,43 @@ export function readQuestion(message: Buffer): Question | null {
   }
   if (message.length < at + 5) return null;
   const bytes = message.subarray(headerBytes, at + 5);
-  return { id: message.readUInt16BE(0), name: labels.join('.'), type: message.readUInt16BE(at + 1), bytes };
+  const number = message.readUInt16BE(at + 1);
+  const type = (['A', 'AAAA', 'TXT'] as const).find((one) => recordTypes[one] === number) ?? null;
+  return { id: message.readUInt16BE(0), name: labels.join('.'), type, bytes };
 }
 
-/** Encodes a response with IPv4 addresses. The answer section is empty unless the question asks for type A. */
-export function writeAnswer(
-  question: Question,
-  code: number,
-  addresses: readonly string[],
-  ttlSeconds: number,
-): Buffer {
-  const given = question.type === recordTypes.a ? addresses : [];
+/** Encodes a response with the records of the type that the question asks for. */
+export function writeAnswer(question: Question, code: number, records: readonly DnsRecord[]): Buffer {
+  const given = records.filter(({ type }) => type === question.type);
   const header = Buffer.alloc(headerBytes);
   header.writeUInt16BE(question.id, 0);
   // Set the flags QR (response), RD (recursion desired) and RA (recursion available).
   header.writeUInt16BE(0x8180 | code, 2);
   header.writeUInt16BE(1, 4);
   header.writeUInt16BE(given.length, 6);
-  const records = given.map((address) => {
-    const record = Buffer.alloc(16);
-    // Encode the name as a pointer to the question's name.
-    record.writeUInt16BE(0xc00c, 0);
-    record.writeUInt16BE(recordTypes.a, 2);
-    record.writeUInt16BE(1, 4);
-    record.writeUInt32BE(ttlSeconds, 6);
-    record.writeUInt16BE(4, 10);
-    record.set(address.split('.').map(Number), 12);
-    return record;
-  });
-  return Buffer.concat([header, question.bytes, ...records]);
+  return Buffer.concat([header, question.bytes, ...given.map(encoded)]);
+}
+
+function encoded({ type, ttlSeconds, value }: DnsRecord): Buffer {
+  const data = dataOf(type, value);
+  const head = Buffer.alloc(12);
+  // Encode the name as a pointer to the question's name.
+  head.writeUInt16BE(0xc00c, 0);
+  head.writeUInt16BE(recordTypes[type], 2);
+  head.writeUInt16BE(1, 4);
+  head.writeUInt32BE(ttlSeconds, 6);
+  head.writeUInt16BE(data.length, 10);
+  return Buffer.concat([head, data]);
+}
+
+function dataOf(type: DnsRecord['type'], value: string): Buffer {
+  switch (type) {
+    case 'A':
+      return Buffer.from(value.split('.').map(Number));
+    case 'AAAA':
+      // Supports only the full notation of an IPv6 address, with eight groups of hexadecimal digits.
+      return Buffer.from(value.split(':').flatMap((group) => [...Buffer.from(group.padStart(4, '0'), 'hex')]));
+    case 'TXT':
+      return Buffer.concat([Buffer.from([value.length]), Buffer.from(value, 'latin1')]);
+  }
 }

@@ -1,5 +1,5 @@
 import { createSocket, type Socket } from 'node:dgram';
-import { readQuestion, responseCodes, writeAnswer } from './message.ts';
+import { type DnsRecord, readQuestion, responseCodes, writeAnswer } from './message.ts';
 
 /** The response of a name server to queries for one name. */
 export type DnsVerdict =
@@ -55,10 +55,10 @@ export class DnsServer {
     };
     switch (verdict.kind) {
       case 'answer':
-        send(writeAnswer(question, responseCodes.noError, verdict.addresses, verdict.ttlSeconds ?? 60));
+        send(writeAnswer(question, responseCodes.noError, recordsOf(verdict.addresses, verdict.ttlSeconds ?? 60)));
         return;
       case 'slow': {
-        const bytes = writeAnswer(question, responseCodes.noError, verdict.addresses, 0);
+        const bytes = writeAnswer(question, responseCodes.noError, recordsOf(verdict.addresses, 0));
         const timer = setTimeout(() => {
           this.#timers.delete(timer);
           send(bytes);
@@ -67,10 +67,10 @@ export class DnsServer {
         return;
       }
       case 'nxdomain':
-        send(writeAnswer(question, responseCodes.noSuchName, [], 0));
+        send(writeAnswer(question, responseCodes.noSuchName, []));
         return;
       case 'servfail':
-        send(writeAnswer(question, responseCodes.serverFailure, [], 0));
+        send(writeAnswer(question, responseCodes.serverFailure, []));
         return;
       case 'garbage':
         send(Buffer.concat([message.subarray(0, 2), Buffer.alloc(40, 0xff)]));
@@ -78,4 +78,8 @@ export class DnsServer {
       case 'never':
     }
   }
+}
+
+function recordsOf(addresses: readonly string[], ttlSeconds: number): DnsRecord[] {
+  return addresses.map((value) => ({ type: 'A', ttlSeconds, value }));
 }

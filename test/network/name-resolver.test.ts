@@ -3,9 +3,10 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { type DnsAnswer, type DnsRecord, type DnsServer, startDnsServer } from '../../harness/net/dns-server.ts';
+import { type DnsAnswer, type DnsServer, startDnsServer } from '../../harness/net/dns-server.ts';
 import { listenForTest } from '../../harness/net/listen.ts';
 import { folderInTest } from '../../harness/process/folder.ts';
+import type { DnsRecord } from '../../sim/dns/message.ts';
 import { createNameResolver } from '../../src/network/dns/name-resolver.ts';
 import { BusyResolverError } from '../../src/network/guard/address-policy.ts';
 import { createHttpClient } from '../../src/network/http/http.ts';
@@ -37,8 +38,8 @@ function find({ resolve }: ReturnType<typeof createNameResolver>, name: string, 
   });
 }
 
-const a = (value: string, ttl = 60): DnsRecord => ({ type: 'A', ttl, value });
-const aaaa = (value: string, ttl = 60): DnsRecord => ({ type: 'AAAA', ttl, value });
+const a = (value: string, ttlSeconds = 60): DnsRecord => ({ type: 'A', ttlSeconds, value });
+const aaaa = (value: string, ttlSeconds = 60): DnsRecord => ({ type: 'AAAA', ttlSeconds, value });
 
 function hostsFile(text: string): string {
   const directory = folderInTest();
@@ -212,7 +213,7 @@ describe('the hosts file', () => {
 
 describe('the TXT records of a name', () => {
   it('are returned unchanged', async () => {
-    const { resolver } = await world(() => [{ type: 'TXT', ttl: 60, value: 'did=did:plc:a' }]);
+    const { resolver } = await world(() => [{ type: 'TXT', ttlSeconds: 60, value: 'did=did:plc:a' }]);
     expect(await resolver.resolveTxt('_atproto.one.example', new AbortController().signal)).toEqual([
       ['did=did:plc:a'],
     ]);

@@ -9,7 +9,7 @@ import type { Source } from '../../src/labels/state/source.ts';
 import { changedGaps } from '../../src/store/gaps.ts';
 import type { GapChange, Position, PositionChange, StoredGap } from '../../src/store/port.ts';
 import { hour, micros, second } from '../../src/store/time.ts';
-import { newSource, scriptedPorts } from './reader-ports.ts';
+import { newSource, scriptedPorts } from './label-reader.ts';
 
 /** An outage of the instrument, of its network, or of the labeler with the given index. */
 export interface SimulatedOutage {

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { WebSocketServer } from 'ws';
-import { answered, asked } from '../../../harness/labels/reading-events.ts';
+import { answered, asked } from '../../../harness/labels/label-reader.ts';
 import { createNameResolver } from '../../network/dns/name-resolver.ts';
 import { silentLog } from '../../ops/log.ts';
 import { micros } from '../../store/time.ts';

@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest';
-import { answered, asked } from '../../../harness/labels/reading-events.ts';
+import { answered, asked } from '../../../harness/labels/label-reader.ts';
 import type { RosterRow } from '../../store/roster.ts';
 import { micros } from '../../store/time.ts';
 import { maxKnown, Roster } from '../roster/roster.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { emptyPage as page } from '../../../harness/labels/reading-events.ts';
+import { emptyPage as page } from '../../../harness/labels/label-reader.ts';
 import { silentLog } from '../../ops/log.ts';
 import { StoreError } from '../../store/errors.ts';
 import { maxBatchRows, type StoredGap } from '../../store/port.ts';

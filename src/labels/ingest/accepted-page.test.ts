@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { emptyPage as page } from '../../../harness/labels/reading-events.ts';
+import { emptyPage as page } from '../../../harness/labels/label-reader.ts';
 import { labelBytes } from '../../store/label.ts';
 import { maxBatchBytes, maxBatchRows } from '../../store/port.ts';
 import { split } from './ports.ts';

@@ -1,8 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import {
+  answered,
+  asked,
+  failed,
+  newSource,
+  type OwnPorts,
+  scriptedPorts,
+} from '../../../harness/labels/label-reader.ts';
 import { quickTimings } from '../../../harness/labels/label-station.ts';
-import { newSource, type OwnPorts, scriptedPorts } from '../../../harness/labels/reader-ports.ts';
-import { answered, asked, failed } from '../../../harness/labels/reading-events.ts';
 import { modelRun } from '../../../harness/model/run.ts';
 import type { HttpClient } from '../../network/http/http.ts';
 import { silentLog } from '../../ops/log.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { newSource, resumeAt, scriptedPorts } from '../../../harness/labels/reader-ports.ts';
+import { newSource, resumeAt, scriptedPorts } from '../../../harness/labels/label-reader.ts';
 import type { HttpClient } from '../../network/http/http.ts';
 import { StoreError } from '../../store/errors.ts';
 import { createIntake } from '../ingest/intake.ts';

@@ -1,6 +1,6 @@
 import { encode } from '@atcute/cbor';
 import { expect, test } from 'vitest';
-import { newSource, scriptedPorts } from '../../../harness/labels/reader-ports.ts';
+import { newSource, scriptedPorts } from '../../../harness/labels/label-reader.ts';
 import { labelsFrame } from '../../../sim/labelers/wire.ts';
 import type { HttpClient } from '../../network/http/http.ts';
 import { micros } from '../../store/time.ts';

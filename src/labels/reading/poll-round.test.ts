@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { newSource, resumeAt, scriptedPorts } from '../../../harness/labels/reader-ports.ts';
+import { newSource, resumeAt, scriptedPorts } from '../../../harness/labels/label-reader.ts';
 import type { Slots } from '../../network/guard/slots.ts';
 import type { GetJsonOptions, HttpClient, JsonAnswer } from '../../network/http/http.ts';
 import { micros } from '../../store/time.ts';

@@ -1,8 +1,7 @@
 import { encode } from '@atcute/cbor';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { newSource, scriptedPorts } from '../../../harness/labels/reader-ports.ts';
-import { asked } from '../../../harness/labels/reading-events.ts';
+import { asked, newSource, scriptedPorts } from '../../../harness/labels/label-reader.ts';
 import { createSlots } from '../../network/guard/slots.ts';
 import type { HttpClient } from '../../network/http/http.ts';
 import { createBackoff } from '../../network/websocket/backoff.ts';

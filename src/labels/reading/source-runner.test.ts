@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { scriptedPorts } from '../../../harness/labels/reader-ports.ts';
+import { scriptedPorts } from '../../../harness/labels/label-reader.ts';
 import type { HttpClient } from '../../network/http/http.ts';
 import { ConnectError } from '../../network/websocket/websocket.ts';
 import { StoreError } from '../../store/errors.ts';

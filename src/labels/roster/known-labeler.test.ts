@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { answered, asked, caughtUp, failed } from '../../../harness/labels/reading-events.ts';
+import { answered, asked, caughtUp, failed } from '../../../harness/labels/label-reader.ts';
 import type { Micros } from '../../contract/timestamp.ts';
 import type { StoredGap } from '../../store/port.ts';
 import { day, hour, micros } from '../../store/time.ts';

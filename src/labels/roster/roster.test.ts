@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { answered, asked } from '../../../harness/labels/reading-events.ts';
+import { answered, asked } from '../../../harness/labels/label-reader.ts';
 import type { Resolution } from '../../network/identity/identity.ts';
 import type { RosterRow } from '../../store/roster.ts';
 import { micros } from '../../store/time.ts';

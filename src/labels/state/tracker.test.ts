@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { answered, asked, caughtUp, failed } from '../../../harness/labels/reading-events.ts';
+import { answered, asked, caughtUp, failed } from '../../../harness/labels/label-reader.ts';
 import type { Micros } from '../../contract/timestamp.ts';
 import type { GapChange } from '../../store/port.ts';
 import { hour, micros, minute } from '../../store/time.ts';

@@ -4,10 +4,10 @@ import {
   type LabelScript,
   labelReader,
   pagesOf,
+  resumeAt,
   row,
   type ScriptedStream,
 } from '../../../harness/labels/label-reader.ts';
-import { resumeAt } from '../../../harness/labels/reader-ports.ts';
 import { until } from '../../../harness/process/until.ts';
 import { errorFrame } from '../../../sim/labelers/wire.ts';
 import { readPosition, writePosition } from '../../../src/labels/state/reading-events.ts';

@@ -1,16 +1,17 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import {
   answer,
+  answered,
+  caughtUp,
   type LabelReader,
   type LabelScript,
   labelReader,
   never,
   pagesOf,
+  resumeAt,
   row,
   type ScriptedStream,
 } from '../../../harness/labels/label-reader.ts';
-import { resumeAt } from '../../../harness/labels/reader-ports.ts';
-import { answered, caughtUp } from '../../../harness/labels/reading-events.ts';
 import { until } from '../../../harness/process/until.ts';
 import { errorFrame } from '../../../sim/labelers/wire.ts';
 import { wait } from '../../../src/labels/clock/clock.ts';

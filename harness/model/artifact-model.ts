@@ -1,5 +1,4 @@
-import { legacyReading } from './legacy-model.ts';
-import { recentReading } from './recent-model.ts';
+import { legacyReading, recentReading } from './labels-model.ts';
 import { type Instrument, type Json, type JsonObject, malformed, type Reading } from './values.ts';
 import { summaryReading, weatherwatchReading } from './weather-model.ts';
 

@@ -3,10 +3,9 @@ import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import type { Reply } from '../../src/http/reply.ts';
 import type { Case, Step, Validator } from './arbitraries.ts';
 import { readingOf } from './artifact-model.ts';
-import { learnedAttribution, learnedCaveats } from './facts-caveats.ts';
 import { type Envelope, type Expected, expectedOf, type Request, type World } from './facts-model.ts';
-import { type FactsProgram, factsPrograms } from './facts-programs.ts';
-import { fixedAttribution } from './legacy-model.ts';
+import { type FactsProgram, factsPrograms, learnedAttribution, learnedCaveats } from './facts-programs.ts';
+import { fixedAttribution } from './labels-model.ts';
 import { holds, includes, same } from './run.ts';
 import { instant, type Json, type JsonObject } from './values.ts';
 

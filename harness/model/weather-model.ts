@@ -1,22 +1,5 @@
-import {
-  atMost,
-  count,
-  fields,
-  inOrder,
-  instant,
-  type Json,
-  type JsonObject,
-  list,
-  nullOr,
-  number,
-  object,
-  type Reading,
-  rate,
-  text,
-  time,
-  timeOrNull,
-  word,
-} from './values.ts';
+import type { Json, JsonObject, Reading } from './values.ts';
+import * as rule from './values.ts';
 
 /** A model of the weather summaries of Almanac and of the legacy observatory. */
 
@@ -28,27 +11,27 @@ const collections = [
 const states = [
   ...['station_offline', 'unavailable', 'lull', 'calm', 'active', 'unsettled', 'turbulent', 'storm', 'severe_storm'],
 ];
-const rateOrNull = nullOr(rate);
+const rateOrNull = rule.nullOr(rule.rate);
 
 export function summaryReading(artifact: JsonObject): Reading {
-  const origin = artifact.origin === undefined ? 'live' : word(['live', 'simulated', 'sample'])(artifact.origin);
-  const source = fields<Json>(object(artifact.source), { endpoint: text, method: text });
-  const window = fields<Json>(object(artifact.window), {
-    start: time,
-    end: time,
-    bucket_seconds: count,
-    span_seconds: rate,
-    observed_seconds: rate,
+  const origin = artifact.origin === undefined ? 'live' : rule.word(['live', 'simulated', 'sample'])(artifact.origin);
+  const source = rule.fields<Json>(rule.object(artifact.source), { endpoint: rule.text, method: rule.text });
+  const window = rule.fields<Json>(rule.object(artifact.window), {
+    start: rule.time,
+    end: rule.time,
+    bucket_seconds: rule.count,
+    span_seconds: rule.rate,
+    observed_seconds: rule.rate,
     coverage_ratio: rateOrNull,
-    observed_windows: count,
-    unobserved_windows: count,
+    observed_windows: rule.count,
+    unobserved_windows: rule.count,
   });
-  const totals = fields<Json>(object(artifact.total_events), {
-    total: nullOr(count),
+  const totals = rule.fields<Json>(rule.object(artifact.total_events), {
+    total: rule.nullOr(rule.count),
     mean_rate_per_s: rateOrNull,
-    observed_seconds: rate,
+    observed_seconds: rule.rate,
   });
-  inOrder(instant(window.start), instant(window.end));
+  rule.inOrder(rule.instant(window.start), rule.instant(window.end));
   return weather('weather', artifact, {
     origin,
     version: 'weather.summary.v1',
@@ -57,27 +40,31 @@ export function summaryReading(artifact: JsonObject): Reading {
     window,
     totals,
     collections: entries(artifact.collections),
-    freshness: freshness(object(artifact.freshness), 'max_age_seconds'),
+    freshness: freshness(rule.object(artifact.freshness), 'max_age_seconds'),
   });
 }
 
 export function weatherwatchReading(artifact: JsonObject): Reading {
-  const interval = object(artifact.interval);
-  inOrder(interval.first_bucket_start, interval.last_bucket_end);
+  const interval = rule.object(artifact.interval);
+  rule.inOrder(interval.first_bucket_start, interval.last_bucket_end);
   const window = {
     start: unixTime(interval.first_bucket_start),
     end: unixTime(interval.last_bucket_end),
-    ...fields<Json>(interval, { span_seconds: rate, observed_seconds: rate, coverage_ratio: rateOrNull }),
+    ...rule.fields<Json>(interval, {
+      span_seconds: rule.rate,
+      observed_seconds: rule.rate,
+      coverage_ratio: rateOrNull,
+    }),
   };
   return weather('weatherwatch', artifact, {
     origin: null,
     version: 'weatherwatch.summary/v2',
-    endpoint: text(artifact.source_endpoint),
-    conditions: nullOr(conditions)(artifact.conditions),
+    endpoint: rule.text(artifact.source_endpoint),
+    conditions: rule.nullOr(conditions)(artifact.conditions),
     window,
-    totals: fields<Json>(object(artifact.total_events), { total: count, mean_rate_per_s: rateOrNull }),
+    totals: rule.fields<Json>(rule.object(artifact.total_events), { total: rule.count, mean_rate_per_s: rateOrNull }),
     collections: entries(artifact.metrics),
-    freshness: freshness(object(artifact.freshness), 'current_threshold_seconds'),
+    freshness: freshness(rule.object(artifact.freshness), 'current_threshold_seconds'),
   });
 }
 
@@ -104,9 +91,9 @@ function weather(schema: 'weather' | 'weatherwatch', artifact: JsonObject, parts
       method: 'jetstream_windows',
       artifact_schema_version: parts.version,
       ...(origin === null ? {} : { origin }),
-      does_not_measure: withTurnover(list(artifact.does_not_measure, text)),
+      does_not_measure: withTurnover(rule.list(artifact.does_not_measure, rule.text)),
       ...publicEndpoint(parts.endpoint),
-      measures: text(artifact.measures),
+      measures: rule.text(artifact.measures),
     },
     facts: {
       '/v1/weather/conditions': { conditions: parts.conditions, window, total_events: totals },
@@ -122,7 +109,7 @@ function weather(schema: 'weather' | 'weatherwatch', artifact: JsonObject, parts
  * Returns the endpoint without credentials and query. Returns an object without an endpoint if the text is not a URL.
  */
 function publicEndpoint(endpoint: Json): JsonObject {
-  const parts = /^(wss?:\/\/|https?:\/\/)(?:[^/@]*@)?([^/@?#\s]+)([^?#\s]*)(?:\?[^#\s]*)?$/.exec(text(endpoint));
+  const parts = /^(wss?:\/\/|https?:\/\/)(?:[^/@]*@)?([^/@?#\s]+)([^?#\s]*)(?:\?[^#\s]*)?$/.exec(rule.text(endpoint));
   return parts ? { source_endpoint: `${parts[1]}${parts[2]}${parts[3]}` } : {};
 }
 
@@ -132,28 +119,28 @@ function withTurnover(listed: string[]): string[] {
 }
 
 function conditions(value: Json | undefined): JsonObject {
-  return fields<Json>(object(value), {
-    state: word(states),
-    label: text,
-    headline: text,
-    sentence: text,
-    confidence: word(['supported', 'thin', 'unsupported']),
-    as_of: (as_of) => timeOrNull(writtenOrNull(as_of ?? null)),
+  return rule.fields<Json>(rule.object(value), {
+    state: rule.word(states),
+    label: rule.text,
+    headline: rule.text,
+    sentence: rule.text,
+    confidence: rule.word(['supported', 'thin', 'unsupported']),
+    as_of: (as_of) => rule.timeOrNull(writtenOrNull(as_of ?? null)),
   });
 }
 
 /** Returns the entries whose names are known. A collection that was never observed may be null. */
 function entries(value: Json | undefined): JsonObject {
-  const known = Object.entries(object(value)).filter(([name]) => collections.includes(name));
+  const known = Object.entries(rule.object(value)).filter(([name]) => collections.includes(name));
   const entry = (item: Json | undefined): JsonObject =>
-    fields<Json>(object(item), {
-      total: count,
+    rule.fields<Json>(rule.object(item), {
+      total: rule.count,
       mean_rate_per_s: rateOrNull,
-      observed_seconds: rate,
-      observed_windows: count,
-      unobserved_windows: count,
+      observed_seconds: rule.rate,
+      observed_windows: rule.count,
+      unobserved_windows: rule.count,
     });
-  return Object.fromEntries(known.map(([name, item]) => [name, observed(nullOr(entry)(item))]));
+  return Object.fromEntries(known.map(([name, item]) => [name, observed(rule.nullOr(entry)(item))]));
 }
 
 /** Returns null instead of zero counts for a collection that was never observed. */
@@ -171,26 +158,26 @@ function totalsOf(totals: JsonObject, window: JsonObject): JsonObject {
 function freshness(from: JsonObject, maxAge: string): JsonObject {
   const mayLack = maxAge === 'current_threshold_seconds';
   const lenient = <T>(item: (value: Json | undefined) => T) => {
-    const found = nullOr(item);
+    const found = rule.nullOr(item);
     return (value: Json | undefined): T | null => (mayLack ? found(value ?? null) : item(value));
   };
   const orNull = (value: Json | undefined): string | null =>
-    timeOrNull(mayLack ? writtenOrNull(value ?? null) : writtenOrNull(value));
+    rule.timeOrNull(mayLack ? writtenOrNull(value ?? null) : writtenOrNull(value));
   return {
-    state: word(['current', 'partial', 'stale', 'unavailable'])(from.state),
+    state: rule.word(['current', 'partial', 'stale', 'unavailable'])(from.state),
     newest_observation_end: orNull(from.newest_observation_end),
     newest_complete_observation_end: orNull(from.newest_complete_observation_end),
-    age_seconds: nullOr(number)(mayLack ? (from.age_seconds ?? null) : from.age_seconds),
-    basis: lenient(text)(from.basis),
-    max_age_seconds: lenient(rate)(from[maxAge]),
+    age_seconds: rule.nullOr(rule.number)(mayLack ? (from.age_seconds ?? null) : from.age_seconds),
+    basis: lenient(rule.text)(from.basis),
+    max_age_seconds: lenient(rule.rate)(from[maxAge]),
   };
 }
 
-const writtenOrNull = nullOr(text);
+const writtenOrNull = rule.nullOr(rule.text);
 
 /** End of the year 9999 in seconds since 1970. RFC 3339 cannot represent a later time. */
 const lastSecond = 253_402_300_799;
 
 function unixTime(value: Json | undefined): string | null {
-  return nullOr((seconds) => `@${BigInt(atMost(count(seconds), lastSecond)) * 1_000_000_000n}`)(value);
+  return rule.nullOr((seconds) => `@${BigInt(rule.atMost(rule.count(seconds), lastSecond)) * 1_000_000_000n}`)(value);
 }

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type CopyEvent, copyStore } from '../../src/store/copy/copy-store.ts';
-import type { CopySource, CopyTarget } from '../../src/store/copy/parts.ts';
+import type { CopiedRow, CopySource, CopyTarget } from '../../src/store/copy/parts.ts';
 import type { StoreWriter } from '../../src/store/port.ts';
 import { day, micros } from '../../src/store/time.ts';
 import { everything, fill, filledDays, observations } from '../copy/content.ts';
@@ -144,21 +144,11 @@ export function describeCopies(directions: readonly Direction[]): void {
 
     it('is not completed if a stored row differs from the row that was read', async () => {
       await store.close();
-      const altered = ({ source, target }: Ends): Ends => ({
-        source,
-        target: {
-          ...bound(target),
-          add: (rows, progress) =>
-            target.add(
-              rows.map((row, i) =>
-                i === 7
-                  ? { ...row, observation: { ...row.observation, live: true, signature: 'invalid' as const } }
-                  : row,
-              ),
-              progress,
-            ),
-        },
-      });
+      const altered = ({ source, target }: Ends): Ends => {
+        const add = target.add.bind(target);
+        target.add = (rows, progress) => add(rows.map(alteredRow), progress);
+        return { source, target };
+      };
       await expect(copy({ wrap: altered })).rejects.toMatchObject({
         code: 'damaged',
         message: expect.stringContaining('digest'),
@@ -179,21 +169,8 @@ interface Ends {
   readonly target: CopyTarget;
 }
 
-/** Returns the methods of a class instance, bound to the instance. */
-function bound(target: CopyTarget): CopyTarget {
-  return {
-    progress: () => target.progress(),
-    beginDay: (...all) => target.beginDay(...all),
-    add: (...all) => target.add(...all),
-    index: (...all) => target.index(...all),
-    rows: (...all) => target.rows(...all),
-    putCounts: (...all) => target.putCounts(...all),
-    counts: (...all) => target.counts(...all),
-    verified: (...all) => target.verified(...all),
-    dropDay: (...all) => target.dropDay(...all),
-    complete: (...all) => target.complete(...all),
-    close: () => target.close(),
-  };
+function alteredRow(row: CopiedRow, i: number): CopiedRow {
+  return i === 7 ? { ...row, observation: { ...row.observation, live: true, signature: 'invalid' } } : row;
 }
 
 /**

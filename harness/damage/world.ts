@@ -12,10 +12,9 @@ import { readHold, setHold } from '../../src/labels/operator/hold.ts';
 import { OperatorError } from '../../src/ops/errors.ts';
 import { openSqliteWriter, type SqliteWriter } from '../../src/store/sqlite/write/writer.ts';
 import { day, hour, micros } from '../../src/store/time.ts';
-import { metricNames } from '../../src/weather/classify/metric-names.ts';
-import { emptyDelta, windowUs } from '../../src/weather/window/window.ts';
-import { openWindowStore, storeFile } from '../../src/weather/window/window-store.ts';
+import { storeFile } from '../../src/weather/window/window-store.ts';
 import { labelers, noon, numberedBatch } from '../conformance/labels.ts';
+import { commitWindows, windowsIn } from '../faults/file-operations.ts';
 import { generationId } from '../faults/store-state.ts';
 import { rosterRow } from '../store/roster-row.ts';
 import { type DamageKind, damage, type Random } from './damage.ts';
@@ -116,7 +115,6 @@ const fixtures = join(import.meta.dirname, '../../test/fixtures');
 const labels = 'labels-overview.json';
 const weather = 'weather-summary.json';
 const secret = 'secret';
-const host = 'wss://host.example/subscribe';
 
 const refused = (why: string): Judged => ({ verdict: 'refused', why });
 const compared = (found: unknown, expected: unknown): Judged =>
@@ -137,7 +135,7 @@ const judges: Readonly<Record<string, (folder: string, truth: string) => Judged 
   },
   // A changed secret only makes clients start their exports again, so its value is not compared.
   [secret]: (folder) => operators(() => compared(readSecrets(join(folder, secret)).length, 1)),
-  [storeFile]: (folder, truth) => operators(() => compared(windows(folder), windows(truth))),
+  [storeFile]: (folder, truth) => operators(() => compared(windowsIn(folder), windowsIn(truth))),
   // Compare the file with the digest in its manifest, as a client of an export does.
   'rows.csv': (folder) =>
     digestOf(join(folder, 'rows.csv')) === manifestDigest(folder)
@@ -169,17 +167,6 @@ function operators(work: () => Judged): Judged {
   }
 }
 
-function windows(folder: string): unknown {
-  const store = openWindowStore(folder);
-  try {
-    const series = store.series(host);
-    const all = { from: 0, to: Number.MAX_SAFE_INTEGER };
-    return [series, store.windows(series.id, all, metricNames), store.observed(series.id, all)];
-  } finally {
-    store.close();
-  }
-}
-
 function digestOf(path: string): string {
   return createHash('sha256').update(readFileSync(path)).digest('hex');
 }
@@ -206,17 +193,7 @@ async function make(folder: string, turn: number): Promise<void> {
   const csv = `labeler,uri\n${`did:web:mod.example,at://did:web:a.example/${turn}\n`.repeat(100)}`;
   writeFileSync(join(folder, 'rows.csv'), csv);
   await writeArtifact(join(folder, 'rows.csv.manifest.json'), { file_sha256: digestOf(join(folder, 'rows.csv')) });
-  const store = openWindowStore(folder);
-  const { id, revision } = store.series(host);
-  for (let n = 0; n < 30; n++) {
-    const delta = emptyDelta((29_000_000 + revision + n) * windowUs);
-    delta.events = n + 1;
-    const at = delta.start + 1;
-    const live = { kind: 'time', value: at, counted: 2, timeUs: at } as const;
-    const gains = [{ windows: [delta], observed: [{ from: delta.start, to: at }] }];
-    store.commit({ series: id, after: revision + n, gains, live, backfill: null });
-  }
-  store.close();
+  commitWindows(folder, 30 * turn);
 }
 
 /**

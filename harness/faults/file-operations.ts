@@ -129,40 +129,45 @@ const secret: Operation = {
 const host = 'wss://host.example/subscribe';
 const minute = 29_000_000 * windowUs;
 
+/** Commits counts to a window store until its series has the given revision, and removes the oldest window. */
+export function commitWindows(folder: string, last: number, onStep: () => void = () => undefined): void {
+  const store = openWindowStore(folder);
+  try {
+    const { id, revision } = store.series(host);
+    onStep();
+    for (let n = revision; n < last; n++) {
+      const delta = emptyDelta(minute + n * windowUs);
+      delta.events = n + 1;
+      const at = delta.start + 1;
+      const live = { kind: 'time', value: at, counted: 2, timeUs: at } as const;
+      const gains = [{ windows: [delta], observed: [{ from: delta.start, to: at }] }];
+      store.commit({ series: id, after: n, gains, live, backfill: null });
+      onStep();
+    }
+    store.prune(id, minute + windowUs);
+  } finally {
+    store.close();
+  }
+}
+
+/** Returns everything that a window store contains after `commitWindows`. */
+export function windowsIn(folder: string): unknown {
+  const store = openWindowStore(folder);
+  try {
+    const series = store.series(host);
+    const all = { from: 0, to: Number.MAX_SAFE_INTEGER };
+    return [series, store.windows(series.id, all, metricNames), store.observed(series.id, all)];
+  } finally {
+    store.close();
+  }
+}
+
 /** Creates the window store and commits counts. */
 const weather: Operation = {
   name: 'weather commit',
   prepare: made,
-  run: (folder, onStep) => {
-    const store = openWindowStore(folder);
-    try {
-      const { id, revision } = store.series(host);
-      onStep();
-      for (let n = revision; n < 3; n++) {
-        const delta = emptyDelta(minute + n * windowUs);
-        delta.events = n + 1;
-        const at = delta.start + 1;
-        const live = { kind: 'time', value: at, counted: 2, timeUs: at } as const;
-        const gains = [{ windows: [delta], observed: [{ from: delta.start, to: at }] }];
-        store.commit({ series: id, after: n, gains, live, backfill: null });
-        onStep();
-      }
-      store.prune(id, minute + windowUs);
-    } finally {
-      store.close();
-    }
-    return Promise.resolve();
-  },
-  state: (folder) => {
-    const store = openWindowStore(folder);
-    try {
-      const series = store.series(host);
-      const all = { from: 0, to: Number.MAX_SAFE_INTEGER };
-      return Promise.resolve([series, store.windows(series.id, all, metricNames), store.observed(series.id, all)]);
-    } finally {
-      store.close();
-    }
-  },
+  run: (folder, onStep) => Promise.resolve(commitWindows(folder, 3, onStep)),
+  state: (folder) => Promise.resolve(windowsIn(folder)),
   // Require no report: SQLite tolerates a failed directory sync or checkpoint, because the log keeps the data.
   reports: [],
   isDocumented: (error) => isOperators(error) || (systemCode(error) ?? '').startsWith('SQLITE_'),

@@ -33,7 +33,6 @@ import { resolveHandle } from '../../src/network/identity/identity.ts';
 import { micros } from '../../src/store/time.ts';
 import { createClassifier } from '../../src/weather/classify/classify.ts';
 import { createEventsClassifier, ResyncMemory } from '../../src/weather/classify/classify-events.ts';
-
 import { decompressor, isZstdDictionary } from '../../src/weather/stream/dictionary.ts';
 import { labelerFixture } from '../artifacts/labelers.ts';
 import { bodyInput, type FuzzInput, frameInput, jsonInput, mutated, sizeOf } from './documents.ts';
@@ -97,6 +96,18 @@ function page(large: boolean): FuzzEntry {
   };
 }
 
+/** Returns the entry point for a JSON document that is fetched over HTTP. */
+function document(name: 'labelerRecord' | 'didDocument' | 'auditLog', parse: (value: unknown) => unknown): FuzzEntry {
+  return {
+    make: (from) => bodyInput(from, name),
+    async run(input) {
+      const limits = inputLimits[name];
+      const read = await json(input, { maxBytes: limits.bytes, shape: limits });
+      if (read.kind === 'json') parse(read.value);
+    },
+  };
+}
+
 const classify = createClassifier();
 /** Dictionary for compressed Jetstream frames. */
 export const jetstreamDictionary = readFileSync(
@@ -120,25 +131,33 @@ function labelerHeaders(lines: number): { labelers: Buffer; definitions: Buffer 
 const withoutLabelers = labelerHeaders(0);
 const withOneLabeler = labelerHeaders(1);
 
+/** Returns a JSON frame of a Jetstream, sometimes compressed. */
+function streamFrame(from: Dice, name: 'weatherFrame' | 'eventFrame'): FuzzInput {
+  const { bytes } = jsonInput(from, name);
+  return from.chance(0.3)
+    ? { bytes: zstdCompressSync(bytes, { dictionary: jetstreamDictionary }), coding: 'zstd' }
+    : { bytes, coding: '' };
+}
+
 const words = [
-  'GET ',
-  '/account',
-  '?did=',
-  'did:plc:',
-  '%41',
-  '%',
-  '&',
-  '=',
-  '\r\n',
-  'Host: a',
-  ' HTTP/1.1',
-  'a',
-  ':',
-  ' ',
-  '\0',
-  'é',
-  '/..',
-  'x,',
+  ...[
+    'GET ',
+    '/account',
+    '?did=',
+    'did:plc:',
+    '%41',
+    '%',
+    '&',
+    '=',
+    '\r\n',
+    'Host: a',
+    ' HTTP/1.1',
+    'a',
+    ':',
+    ' ',
+    '\0',
+  ],
+  ...['é', '/..', 'x,'],
 ];
 
 function text(from: Dice, max: number): FuzzInput {
@@ -162,32 +181,11 @@ export const fuzzEntries: Readonly<Record<InputName, FuzzEntry>> = {
   },
   labelPage: page(false),
   singleLabelPage: page(true),
-  labelerRecord: {
-    make: (from) => bodyInput(from, 'labelerRecord'),
-    async run(input) {
-      const limits = inputLimits.labelerRecord;
-      const read = await json(input, { maxBytes: limits.bytes, shape: limits });
-      if (read.kind === 'json' && typeof read.value === 'object' && read.value !== null && 'value' in read.value) {
-        definitionsOf(read.value.value);
-      }
-    },
-  },
-  didDocument: {
-    make: (from) => bodyInput(from, 'didDocument'),
-    async run(input) {
-      const limits = inputLimits.didDocument;
-      const read = await json(input, { maxBytes: limits.bytes, shape: limits });
-      if (read.kind === 'json') parseDidDocument(read.value, did, { allowHttp: false });
-    },
-  },
-  auditLog: {
-    make: (from) => bodyInput(from, 'auditLog'),
-    async run(input) {
-      const limits = inputLimits.auditLog;
-      const read = await json(input, { maxBytes: limits.bytes, shape: limits });
-      if (read.kind === 'json') parseEarlierLabelKeys(read.value, did);
-    },
-  },
+  labelerRecord: document('labelerRecord', (value) => {
+    if (typeof value === 'object' && value !== null && 'value' in value) definitionsOf(value.value);
+  }),
+  didDocument: document('didDocument', (value) => parseDidDocument(value, did, { allowHttp: false })),
+  auditLog: document('auditLog', (value) => parseEarlierLabelKeys(value, did)),
   directoryOperation: {
     make: (from) => jsonInput(from, 'directoryOperation'),
     run({ bytes }) {
@@ -231,23 +229,13 @@ export const fuzzEntries: Readonly<Record<InputName, FuzzEntry>> = {
     },
   },
   weatherFrame: {
-    make: (from) => {
-      const { bytes } = jsonInput(from, 'weatherFrame');
-      return from.chance(0.3)
-        ? { bytes: zstdCompressSync(bytes, { dictionary: jetstreamDictionary }), coding: 'zstd' }
-        : { bytes, coding: '' };
-    },
+    make: (from) => streamFrame(from, 'weatherFrame'),
     run({ bytes, coding }) {
       if (bytes.length <= inputLimits.weatherFrame.bytes) classify(decompress(Buffer.from(bytes), coding === 'zstd'));
     },
   },
   eventFrame: {
-    make: (from) => {
-      const { bytes } = jsonInput(from, 'eventFrame');
-      return from.chance(0.3)
-        ? { bytes: zstdCompressSync(bytes, { dictionary: jetstreamDictionary }), coding: 'zstd' }
-        : { bytes, coding: '' };
-    },
+    make: (from) => streamFrame(from, 'eventFrame'),
     run({ bytes, coding }) {
       if (bytes.length > inputLimits.eventFrame.bytes) return;
       classifyEvent(decompressEvent(Buffer.from(bytes), coding === 'zstd'));

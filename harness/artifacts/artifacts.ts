@@ -14,14 +14,14 @@ export function youngArtifact(name: ArtifactFixture, generatedAt = Date.now()): 
 /**
  * Creates a temporary artifact directory with a current fixture of each instrument. The caller removes the directory.
  */
-export function artifactFolder(labels: ArtifactFixture = 'recent', weather: ArtifactFixture = 'weather') {
+export function artifactFolder() {
   const path = mkdtempSync(join(tmpdir(), 'almanac-artifacts-'));
   const put = (name: string, artifact: object): void => {
     writeFileSync(join(path, `${name}.new`), JSON.stringify(artifact));
     renameSync(join(path, `${name}.new`), join(path, name));
   };
-  put(artifactNames.labels, youngArtifact(labels));
-  put(artifactNames.weather, youngArtifact(weather));
+  put(artifactNames.labels, youngArtifact('recent'));
+  put(artifactNames.weather, youngArtifact('weather'));
   return { path, put, remove: () => rmSync(path, { recursive: true, force: true }) };
 }
 

@@ -16,8 +16,6 @@ export interface Observatory {
   readonly instruments: readonly KeptProcess[];
   readonly accounts: readonly KeptProcess[];
   readonly accountUrls: readonly string[];
-  /** Artifact directory of each instrument. */
-  readonly artifacts: readonly string[];
   /** URL of the store on the primary. Connections to it bypass the links that faults cut. */
   readonly store: string;
   /** URL of the store on any server. Connections to it bypass the links that faults cut. */
@@ -84,7 +82,6 @@ export async function startObservatory(cluster: Cluster, sim: SimAddresses, fold
     instruments,
     accounts,
     accountUrls,
-    artifacts,
     store: `${store}&target_session_attrs=primary`,
     anyServer: `${store}&target_session_attrs=prefer-standby`,
     roles,

@@ -13,7 +13,6 @@ import { FirehoseWitness } from './firehose-witness.ts';
 import {
   type JetstreamPlace,
   killAtExit,
-  metricOf,
   type NetworkOptions,
   type Peer,
   processorSeconds,
@@ -58,8 +57,6 @@ export interface SceneResult extends Comparison {
   readonly wire: string;
   /** Number of unobserved seconds between the first observed moment and the relay's last event. */
   readonly gapSeconds: number;
-  /** Number of events that Jetstream says it has stored. */
-  readonly claimed: number;
   /** Frames that are not events, and ends of connections, that the witness of this protocol saw. */
   readonly notices: string;
   readonly processorUs: number;
@@ -230,7 +227,6 @@ async function endScene(scene: Scene, { leavesOut = false }: SceneOptions): Prom
   await isQuiet(scene);
   for (const witness of Object.values(scene.witnesses)) witness.restart();
   await isQuiet(scene);
-  const claimed = (await metricOf(scene.place, 'jetstream_ingest_next_seq')) ?? 0;
   if (scene.relay.problems.length > 0) throw new Error(`the witness failed: ${scene.relay.problems[0]}`);
   const results: SceneResult[] = [];
   for (const { program, wire, folder } of scene.instruments) {
@@ -250,7 +246,6 @@ async function endScene(scene: Scene, { leavesOut = false }: SceneOptions): Prom
       problems,
       wire: wire.name,
       gapSeconds: span - kept.observedSeconds,
-      claimed,
       notices: [...new Set(witness.notices.map((notice) => notice.slice(0, 80)))].join('; '),
       processorUs,
     });

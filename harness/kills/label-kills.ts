@@ -11,7 +11,6 @@ import { labelsArgs, sixLabelers } from './six-labelers.ts';
 
 /** Result of killing a label instrument repeatedly. */
 interface LabelKillReport {
-  readonly kills: number;
   /** Number of stored rows. */
   readonly stored: number;
   /** Number of acceptable labels emitted since the epoch. */
@@ -91,7 +90,7 @@ export async function killLabels({ kills, seed }: { kills: number; seed: number 
     const verified = await spawnLabels(['verify', ...args.slice(0, 4)]).ended;
     if (verified.stdout.at(-1) !== 'every counter matches its rows') problems.push(...verified.stdout);
     const refused = Object.values(rest.refused).reduce((sum, count) => sum + count, 0);
-    return { kills, stored: rest.rows, emitted: rest.emitted, refused, moved, early, problems };
+    return { stored: rest.rows, emitted: rest.emitted, refused, moved, early, problems };
   } finally {
     await sim.stop();
     rmSync(folder, { recursive: true, force: true });

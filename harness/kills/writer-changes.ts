@@ -17,7 +17,6 @@ export type WriterChange = 'hand_over' | 'terminate' | 'kill' | 'suspend';
 
 /** Result of repeatedly replacing the active instrument. */
 interface WriterChangesReport {
-  readonly changes: number;
   readonly stored: number;
   readonly emitted: number;
   readonly refused: number;
@@ -114,7 +113,7 @@ export async function changeWriters({
     const refused = Object.values(rest.refused).reduce((sum, count) => sum + count, 0);
     const { rows: stored, emitted } = rest;
     const slowestMs = Math.max(...changeMs);
-    return { changes: changes.length, stored, emitted, refused, slowestMs, changeMs, saved, problems };
+    return { stored, emitted, refused, slowestMs, changeMs, saved, problems };
   } finally {
     for (const { process } of started) process.kill('SIGKILL');
     await sim.stop();

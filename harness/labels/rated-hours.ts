@@ -5,7 +5,7 @@ import { FilledInReader } from '../../src/labels/state/filled-in.ts';
 import { hour, micros, minute } from '../../src/store/time.ts';
 import { type SimulatedOutage, SimulatedOutages } from './simulated-outages.ts';
 
-/** One hour of one labeler, or of all labelers together, as the hours files state it. */
+/** One hour of one labeler, as the hours files state it. */
 export interface RatedHour {
   /** Number of the hour since 1970. */
   readonly hour: number;
@@ -20,7 +20,6 @@ export interface RatedHours {
   readonly byLabeler: ReadonlyMap<string, ReadonlyMap<number, RatedHour>>;
   /** Published sum of the labelers' rates, by hour; null if no labeler was observed long enough. */
   readonly sums: ReadonlyMap<number, number | null>;
-  readonly all: ReadonlyMap<number, RatedHour>;
   /** Every published hours file, oldest first. */
   readonly files: readonly LabelsHours[];
 }
@@ -52,7 +51,6 @@ export async function ratedHours({ days, ...options }: RatedOptions): Promise<Ra
   const result = {
     byLabeler: new Map(options.dids.map((did) => [did, new Map<number, RatedHour>()])),
     sums: new Map<number, number | null>(),
-    all: new Map<number, RatedHour>(),
     files: [] as LabelsHours[],
   };
   const publisher = createPublisher(rows, options.startedAt);
@@ -64,11 +62,6 @@ export async function ratedHours({ days, ...options }: RatedOptions): Promise<Ra
       if (!one.complete) continue;
       const number = (Date.parse(one.start) * 1_000) / hour;
       result.sums.set(number, one.labels_per_hour ?? null);
-      result.all.set(number, {
-        ...{ hour: number, labels: (one.applications ?? 0) + (one.removals ?? 0) },
-        ...{ observedSeconds: one.observed_seconds, lateLabels: one.filled_in?.applications ?? 0 },
-        lateSeconds: one.filled_in?.observed_seconds ?? 0,
-      });
       for (const labeler of file.labelers) {
         const late = labeler.filled_in?.find((part) => part.at === index);
         result.byLabeler.get(labeler.labeler_did)?.set(number, {

@@ -44,8 +44,6 @@ function json(path: string): Record<string, unknown> {
 const run = promisify(execFile);
 
 interface LockedPackage {
-  readonly version?: string;
-  readonly dependencies?: Readonly<Record<string, string>>;
   readonly dev?: boolean;
   readonly optional?: boolean;
   readonly devOptional?: boolean;

@@ -25,7 +25,6 @@ export interface Downtime {
 
 /** An unexpected exit of the instrument. */
 export interface Crash {
-  readonly atMs: number;
   /** Exit code, or name of the signal. */
   readonly code: number | string;
   /**
@@ -164,7 +163,7 @@ export class Instrument {
     this.#observingSinceMs = null;
     if (!this.#wanted) return;
     this.#downSinceMs ??= Date.now();
-    this.crashes.push({ atMs: Date.now(), code, said: lastOutput(this.#lines) });
+    this.crashes.push({ code, said: lastOutput(this.#lines) });
     if (this.givenUp) {
       this.#wanted = false;
       return;

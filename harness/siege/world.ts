@@ -160,7 +160,6 @@ async function describeHostile(
 /** A name server for the hostile zone, and a resolv.conf that makes a process use it. */
 interface NameServer {
   readonly resolvConf: string;
-  readonly fired: ReadonlyMap<string, number>;
   stop(): Promise<void>;
 }
 
@@ -180,7 +179,7 @@ async function startNameServer(folder: string): Promise<NameServer | null> {
   }
   const resolvConf = join(folder, 'resolv.conf');
   writeFileSync(resolvConf, `nameserver ${address}\n`);
-  return { resolvConf, fired: server.fired, stop: () => server.stop() };
+  return { resolvConf, stop: () => server.stop() };
 }
 
 type Answer<Kind extends HostileAnswer['kind']> = Extract<HostileAnswer, { kind: Kind }>;
@@ -213,11 +212,6 @@ class Attackers {
   /** Returns the number of requests that each kind received, and the number of flooded bytes. */
   report(): Promise<Answer<'report'>> {
     return this.#ask({ do: 'report' }, 'report');
-  }
-
-  /** Process id of the process that runs the hostile network. */
-  get pid(): number {
-    return this.#child.pid ?? 0;
   }
 
   /** Stops the process that runs the hostile network. */

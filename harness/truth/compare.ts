@@ -29,9 +29,9 @@ export interface Compared {
   readonly acceptedUs: (label: EmittedLabel) => number;
 }
 
-/** Returns the numbers of labels that must be stored and refused, among the labels that were served or emitted. */
-export function served({ sim, span, acceptedUs }: Compared, which: 'served' | 'emitted' = 'served'): Expected {
-  return sim.labelers.truth.expected({ epochUs: span.start, which, acceptedUs });
+/** Returns the numbers of labels that must be stored and refused, among the labels that were served. */
+export function served({ sim, span, acceptedUs }: Compared): Expected {
+  return sim.labelers.truth.expected({ epochUs: span.start, which: 'served', acceptedUs });
 }
 
 /**

@@ -40,9 +40,9 @@ export interface SimulatedMonth {
 }
 
 /** Runs the archiver for a month that contains every fault. */
-export async function runMonth(hours = plan.monthHours): Promise<SimulatedMonth> {
+export async function runMonth(): Promise<SimulatedMonth> {
   const month = new Month();
-  for (let hour = 0; hour < hours; hour++) await month.hour(hour);
+  for (let hour = 0; hour < plan.monthHours; hour++) await month.hour(hour);
   return month;
 }
 

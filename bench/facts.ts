@@ -3,9 +3,9 @@
  * static file, and with a bare node:http server, which serves them from memory. The server uses one core and wrk the
  * other. The rounds of all servers are interleaved.
  */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { temporaryFolder } from '../harness/process/at-exit.ts';
 import { artifactNames } from '../src/artifact/write.ts';
 import { packageRoot } from '../src/main/command.ts';
 import { startNginx } from './nginx.ts';
@@ -28,7 +28,7 @@ interface Contender {
  * the facts API, and prints the results.
  */
 async function benchFacts(rounds: number, seconds: number): Promise<void> {
-  const folder = mkdtempSync(join(tmpdir(), 'almanac-bench-'));
+  const { folder, remove } = temporaryFolder('bench');
   const root = packageRoot();
   const node = process.execPath;
   writeFileSync(join(folder, artifactNames.labels), youngOverview(root));
@@ -64,7 +64,7 @@ async function benchFacts(rounds: number, seconds: number): Promise<void> {
   console.log(`resident memory after the load: ${ours.residentMiB()} MiB (bare ${bare.residentMiB()} MiB)`);
   for (const { measured } of contenders) await measured.stop();
   await coldStart(node, bin, folder);
-  rmSync(folder, { recursive: true });
+  remove();
 }
 
 /** Maximum number of attempts to measure a round in which the validator does not change. */

@@ -12,11 +12,11 @@
  * overview of 45 million rows, and sealing a day with 500 labels per second). Prints each figure with its target.
  */
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { loadavg, tmpdir } from 'node:os';
+import { loadavg } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
+import { temporaryFolder } from '../harness/process/at-exit.ts';
 import { createSim } from '../sim/index.ts';
 import { accountOf, labelKey } from '../sim/labelers/truth.ts';
 import { readLabel } from '../src/labels/label/label-fields.ts';
@@ -104,7 +104,7 @@ function rowsOf(labeler: { serve(n: number): unknown }, edge: number): NewObserv
 }
 
 function plainRate(rows: readonly NewObservation[]): number {
-  const folder = mkdtempSync(join(tmpdir(), 'almanac-bench-'));
+  const { folder, remove } = temporaryFolder('bench');
   const plain = plainTable(join(folder, 'plain.sqlite'));
   try {
     const start = performance.now();
@@ -112,7 +112,7 @@ function plainRate(rows: readonly NewObservation[]): number {
     return rows.length / ((performance.now() - start) / 1000);
   } finally {
     plain.close();
-    rmSync(folder, { recursive: true, force: true });
+    remove();
   }
 }
 

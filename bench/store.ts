@@ -12,10 +12,9 @@
  * `--skip-day` leaves out the first two parts. The rates of appending exclude the time that creating the labels takes.
  * Prints a table; `--out` writes the figures as JSON.
  */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
+import { temporaryFolder } from '../harness/process/at-exit.ts';
 import { measureDay } from './store-day.ts';
 import { rowsOfDay } from './store-traffic.ts';
 import { measureWindow } from './store-window.ts';
@@ -40,7 +39,7 @@ function report(name: string, value: number | string): void {
 }
 
 if (!values['skip-day']) {
-  const folder = mkdtempSync(join(tmpdir(), 'almanac-bench-'));
+  const { folder, remove } = temporaryFolder('bench');
   try {
     await measureDay(
       folder,
@@ -48,7 +47,7 @@ if (!values['skip-day']) {
       report,
     );
   } finally {
-    rmSync(folder, { recursive: true, force: true });
+    remove();
   }
 }
 if (values.window !== undefined) await measureWindow(values.window, report);

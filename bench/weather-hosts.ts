@@ -6,13 +6,12 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { loadavg, tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { loadavg } from 'node:os';
 import { createInterface } from 'node:readline';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { temporaryFolder } from '../harness/process/at-exit.ts';
 import { memoryMib, processTree } from '../harness/process/process-tree.ts';
 import { ended } from './processes.ts';
 import { median } from './stats.ts';
@@ -55,7 +54,7 @@ async function filledIn(child: ChildProcess): Promise<void> {
   child.stderr.resume();
 }
 
-const folder = mkdtempSync(join(tmpdir(), 'almanac-bench-'));
+const { folder, remove } = temporaryFolder('bench');
 const hosts = await Promise.all(rates.map(simulatedHost));
 const urls = hosts.flatMap(({ url }) => ['--jetstream', url]);
 const weather = started(['weather', ...urls, '--data', folder, '--allow-loopback', '--backfill-hours', '1']);
@@ -87,5 +86,5 @@ try {
   );
 } finally {
   for (const child of [weather, ...hosts.map((host) => host.child)]) await ended(child);
-  rmSync(folder, { recursive: true, force: true });
+  remove();
 }

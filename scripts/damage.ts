@@ -2,12 +2,11 @@
  * `npm run test:damage -- [--cases 10000] [--seed 1] [--state FILE]`: damages every kind of file that Almanac writes,
  * and prints the effects by kind of file and kind of damage. With a state file, an interrupted run can be continued.
  */
-import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { DamageCases, isBroken } from '../harness/damage/cases.ts';
 import { verdicts } from '../harness/damage/judge-store.ts';
+import { temporaryFolder } from '../harness/process/at-exit.ts';
 
 const { values } = parseArgs({
   options: {
@@ -30,7 +29,7 @@ const state: State =
     : { seed, next: 0, broken: 0, counts: {} };
 if (state.seed !== seed) throw new Error(`the state file belongs to seed ${state.seed}`);
 
-const folder = mkdtempSync(join(tmpdir(), 'almanac-damage-'));
+const { folder, remove } = temporaryFolder('damage');
 try {
   const damaged = await DamageCases.make(folder, seed);
   for (; state.next < cases; state.next++) {
@@ -47,7 +46,7 @@ try {
   }
   save();
 } finally {
-  rmSync(folder, { recursive: true, force: true });
+  remove();
 }
 console.log(`seed ${seed}, ${state.next} cases, ${state.broken} broken`);
 console.log(`| file | damage | ${verdicts.join(' | ')} |`);

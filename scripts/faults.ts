@@ -1,21 +1,15 @@
-/**
- * `npm run test:faults -- [OPERATION ...]`: makes every system call of each operation fail, once with every error that
- * the call can return, and permanently for a full disk, an exceeded quota and exhausted descriptors. Prints a table.
- */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { fileOperations } from '../harness/faults/file-operations.ts';
 import { runOperation } from '../harness/faults/run.ts';
 import { compileShim } from '../harness/faults/shim.ts';
 import { storeOperations } from '../harness/faults/store-operations.ts';
+import { temporaryFolder } from '../harness/process/at-exit.ts';
 
 const asked = process.argv.slice(2);
 const names = [...fileOperations, ...storeOperations].map(({ name }) => name);
 const unknown = asked.find((name) => !names.includes(name));
 if (unknown !== undefined) throw new Error(`unknown operation ${unknown}: choose from ${names.join(', ')}`);
 
-const folder = mkdtempSync(join(tmpdir(), 'almanac-shim-'));
+const { folder, remove } = temporaryFolder('shim');
 try {
   const shim = compileShim(folder);
   console.log('| operation | calls | runs | reported | completed anyway | broken |');
@@ -32,5 +26,5 @@ try {
     if (broken > 0) process.exitCode = 1;
   }
 } finally {
-  rmSync(folder, { recursive: true, force: true });
+  remove();
 }

@@ -3,14 +3,14 @@
  * [--rows 5000000] [--days 5] [--kills 20] [--rate 500] [--from sqlite] [--to postgres]`. Fails unless the copy equals
  * the source row for row and contains every appended row. Prints the rate of the copy.
  */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { loadavg, tmpdir } from 'node:os';
+import { loadavg } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { hashedDays } from '../harness/copy/content.ts';
 import { fillStore } from '../harness/copy/traffic.ts';
 import { startPostgres } from '../harness/postgres/server.ts';
+import { temporaryFolder } from '../harness/process/at-exit.ts';
 import { startScript } from '../harness/process/script.ts';
 import { openStoreReader } from '../src/store/open.ts';
 
@@ -27,7 +27,7 @@ const { values } = parseArgs({
 const [rows, kills] = [Number(values.rows), Number(values.kills)];
 const say = (line: string): void => void process.stdout.write(`${new Date().toISOString().slice(11, 19)} ${line}\n`);
 
-const folder = mkdtempSync(join(tmpdir(), 'almanac-prove-copy-'));
+const { folder, remove } = temporaryFolder('prove-copy');
 const server = await startPostgres({ durable: true });
 const place = (kind: string, name: string) => (kind === 'postgres' ? server.url(name) : `sqlite:${join(folder, name)}`);
 const [from, to] = [place(values.from, 'original'), place(values.to, 'copied')];
@@ -49,7 +49,7 @@ try {
   await compare(rows + appended);
 } finally {
   await server.stop();
-  rmSync(folder, { recursive: true, force: true });
+  remove();
 }
 
 /**

@@ -13,8 +13,7 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { loadavg, tmpdir } from 'node:os';
+import { loadavg } from 'node:os';
 import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { createInterface } from 'node:readline';
@@ -31,6 +30,7 @@ import {
 import { siegeTargets, writeSiegeStore } from '../harness/accounts/account-siege-store.ts';
 import { freePort } from '../harness/net/ports.ts';
 import { writeAccountProxy } from '../harness/net/proxy-config.ts';
+import { temporaryFolder } from '../harness/process/at-exit.ts';
 import { processTree } from '../harness/process/process-tree.ts';
 
 const { values } = parseArgs({
@@ -49,7 +49,7 @@ const { values } = parseArgs({
 const maxP99Ms = 1_000;
 const maxMb = 500;
 const root = new URL('..', import.meta.url).pathname;
-const folder = mkdtempSync(join(tmpdir(), 'almanac-siege-'));
+const { folder, remove } = temporaryFolder('siege');
 const children: ChildProcess[] = [];
 
 try {
@@ -57,7 +57,7 @@ try {
 } finally {
   // Use SIGTERM, because nginx's worker would keep running if its master process were killed.
   for (const child of children) child.kill('SIGTERM');
-  rmSync(folder, { recursive: true, force: true });
+  remove();
 }
 
 async function run(): Promise<number> {

@@ -35,7 +35,6 @@ if (values.list) {
   process.exit(0);
 }
 
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
 const began = performance.now();
 const report = await runSiege({
   seed: Number(values.seed),

@@ -10,14 +10,15 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { Agent, get } from 'node:http';
-import { loadavg, tmpdir } from 'node:os';
+import { loadavg } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import { parseArgs } from 'node:util';
 import { startPostgres } from '../../harness/postgres/server.ts';
+import { temporaryFolder } from '../../harness/process/at-exit.ts';
 import { processTree } from '../../harness/process/process-tree.ts';
 import type { ExportCreated, ExportPage } from '../../src/contract/account.ts';
 import { packageRoot } from '../../src/main/command.ts';
@@ -50,7 +51,7 @@ interface Build {
   readerMs: number;
 }
 
-const folder = mkdtempSync(join(tmpdir(), 'almanac-export-bench-'));
+const { folder, remove } = temporaryFolder('export-bench');
 const server = values.store === 'postgres' ? await startPostgres({ durable: false }) : null;
 const store = server?.url('bench') ?? `sqlite:${join(folder, 'store')}`;
 const builds: Build[] = [];
@@ -73,7 +74,7 @@ try {
     await ended(child);
   }
   await server?.stop();
-  rmSync(folder, { recursive: true, force: true });
+  remove();
 }
 
 async function start(name: string, root: string): Promise<Build> {

@@ -4,13 +4,13 @@
  * Each day has the tables of `--labelers` labelers and `--body` bytes of response bodies per hour. Prints the size, the
  * duration of a verification, the size of the index and of the page, and the processor time of the page.
  */
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import { build } from 'rolldown';
 import { writeClosedArchive } from '../../harness/archive/closed-archive.ts';
+import { temporaryFolder } from '../../harness/process/at-exit.ts';
 import { archiveSummary } from '../../src/archive/summary/archive-summary.ts';
 import { directoryReader } from '../../src/archive/verify/archive-reader.ts';
 import { verifyArchive } from '../../src/archive/verify/verify.ts';
@@ -27,7 +27,7 @@ const { values } = parseArgs({
 const days = Number(values.days);
 const hourMs = 3_600_000;
 const now = Date.parse('2026-11-23T12:00:00Z');
-const root = mkdtempSync(join(tmpdir(), 'almanac-bench-'));
+const { folder: root, remove } = temporaryFolder('bench');
 const letters = (index: number): string =>
   index.toString().replace(/\d/g, (digit) => 'abcdefghij'.charAt(Number(digit)));
 const labelers = Array.from({ length: Number(values.labelers) }, (_, at) => `did:plc:${letters(at).padStart(24, 'z')}`);
@@ -101,5 +101,5 @@ try {
   const index = readFileSync(join(root, 'index.json')).length;
   console.log(`index: ${index} bytes; page: ${page.result} bytes, ${(page.cpuMs / runs).toFixed(1)} ms of CPU`);
 } finally {
-  rmSync(root, { recursive: true, force: true });
+  remove();
 }

@@ -6,11 +6,9 @@
  * Prints the processor time of the first and of later publications, and the longest turn of the event loop for each
  * part. A new publisher of hours first reads the file that an earlier process wrote.
  */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
+import { temporaryFolder } from '../../harness/process/at-exit.ts';
 import { longestTurn } from '../../harness/process/longest-turn.ts';
 import { rosterRow } from '../../harness/store/roster-row.ts';
 import { HoursPublisher } from '../../src/labels/publish/hours/labels-hours.ts';
@@ -33,7 +31,7 @@ const { values } = parseArgs({
 });
 const count = Number(values.labelers);
 const perDay = Number(values.rows);
-const folder = mkdtempSync(join(tmpdir(), 'almanac-bench-'));
+const { folder, remove } = temporaryFolder('bench');
 const start = 20_000 * day;
 let now = start;
 const random = randomOf(1);
@@ -143,5 +141,5 @@ try {
   }
   await store.close();
 } finally {
-  rmSync(folder, { recursive: true, force: true });
+  remove();
 }

@@ -2,10 +2,8 @@
  * Measures reading the counters of all labelers over many days: `node bench/store/labelers.ts [--labelers 700]
  * [--values 5] [--days 31] [--own-values]`. With `--own-values`, no two days and no two labelers share a value.
  */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { temporaryFolder } from '../../harness/process/at-exit.ts';
 import { maxBatchRows, type NewObservation } from '../../src/store/port.ts';
 import { openSqliteReader } from '../../src/store/sqlite/read/reader.ts';
 import { openSqliteWriter } from '../../src/store/sqlite/write/writer.ts';
@@ -25,7 +23,7 @@ const [labelers, values, days] = [options.labelers, options.values, options.days
   number,
 ];
 const first = 20_700;
-const folder = mkdtempSync(join(tmpdir(), 'almanac-bench-'));
+const { folder, remove } = temporaryFolder('bench');
 
 /** Returns the n-th row of a day. Over the day, each labeler applies each of its values once. */
 function rowOf(day: number, n: number): NewObservation {
@@ -68,5 +66,5 @@ try {
   }
   await reader.close();
 } finally {
-  rmSync(folder, { recursive: true });
+  remove();
 }

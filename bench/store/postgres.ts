@@ -8,11 +8,11 @@
  *
  * Starts its own PostgreSQL server, whose commits wait for the disk. Client and server share the processors.
  */
-import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { startPostgres } from '../../harness/postgres/server.ts';
+import { temporaryFolder } from '../../harness/process/at-exit.ts';
 import { scanAccount } from '../../harness/store/scan.ts';
 import { splitUri } from '../../src/store/label.ts';
 import { inspect, openStoreReader, openStoreWriter } from '../../src/store/open.ts';
@@ -40,7 +40,7 @@ function report(name: string, value: number): void {
   console.log(`${name.padEnd(62)} ${value.toLocaleString('en', { maximumFractionDigits: 2 })}`);
 }
 
-const folder = mkdtempSync(join(tmpdir(), 'almanac-bench-'));
+const { folder, remove } = temporaryFolder('bench');
 const server = await startPostgres({ durable: true });
 try {
   const urls = { sqlite: `sqlite:${join(folder, 'store')}`, postgres: server.url('bench') };
@@ -54,7 +54,7 @@ try {
   }
 } finally {
   await server.stop();
-  rmSync(folder, { recursive: true, force: true });
+  remove();
 }
 if (values.out !== undefined) writeFileSync(values.out, `${JSON.stringify(figures, null, 1)}\n`);
 

@@ -1,5 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { createSim } from '../../sim/index.ts';
@@ -8,6 +6,7 @@ import type { Labeler } from '../../sim/labelers/labeler.ts';
 import type { LabelFields } from '../../sim/labelers/odd-labels.ts';
 import { micros } from '../../src/store/time.ts';
 import { type LabelStation, startStation } from '../labels/label-station.ts';
+import { temporaryFolder } from '../process/at-exit.ts';
 import { folderInTest } from '../process/folder.ts';
 import type { Later } from '../process/once-in-file.ts';
 import type { Program } from '../process/program.ts';
@@ -49,7 +48,7 @@ const last: LabelFields = { uri: accounts.plain, val: 'spam' };
 
 /** Emits all labels and lets the instruments observe them. `hotRows` is the number of labels on the hot account. */
 export async function observeAccounts(hotRows: number): Promise<ObservedAccounts> {
-  const folder = mkdtempSync(join(tmpdir(), 'almanac-observed-'));
+  const { folder, remove } = temporaryFolder('observed');
   let ago = 33 * dayMs;
   const nowMs = (): number => Date.now() - ago;
   const clocks = { wall: () => micros(nowMs() * 1000), monotonic: () => performance.now() * 1000 - ago * 1000 };
@@ -111,7 +110,7 @@ export async function observeAccounts(hotRows: number): Promise<ObservedAccounts
     async stop() {
       await stop();
       await sim.stop();
-      rmSync(folder, { recursive: true, force: true });
+      remove();
     },
   };
 }

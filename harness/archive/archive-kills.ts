@@ -1,5 +1,4 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { dice } from '../../sim/random.ts';
@@ -9,6 +8,7 @@ import { directoryReader } from '../../src/archive/verify/archive-reader.ts';
 import type { Finding } from '../../src/archive/verify/finding.ts';
 import { verifyArchive } from '../../src/archive/verify/verify.ts';
 import { SmallDisk } from '../faults/small-disk.ts';
+import { temporaryFolder } from '../process/at-exit.ts';
 import { type Script, startScript } from '../process/script.ts';
 import { killedHours, killedRespond } from './interrupted.ts';
 import { simulateArchive, simulatedStart } from './simulated-archive.ts';
@@ -45,7 +45,7 @@ const minHours = 150;
 
 /** Repeatedly kills an archiver at random times or fills its disk, and verifies the archive after each interruption. */
 export async function killArchiver({ kills, disks, seed }: ArchiveKillPlan): Promise<ArchiveKillReport> {
-  const folder = mkdtempSync(join(tmpdir(), 'almanac-archive-kills-'));
+  const { folder, remove } = temporaryFolder('archive-kills');
   const disk = disks > 0 ? SmallDisk.mount(join(folder, 'disk')) : null;
   const root = disk?.path ?? folder;
   try {
@@ -56,7 +56,7 @@ export async function killArchiver({ kills, disks, seed }: ArchiveKillPlan): Pro
     return await run.report(disk !== null);
   } finally {
     disk?.unmount();
-    rmSync(folder, { recursive: true, force: true });
+    remove();
   }
 }
 

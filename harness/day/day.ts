@@ -1,5 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { createSim, type Sim } from '../../sim/index.ts';
@@ -11,6 +9,7 @@ import { micros } from '../../src/store/time.ts';
 import { coverage, windowUs } from '../../src/weather/window/window.ts';
 import { SmallDisk } from '../faults/small-disk.ts';
 import { partsOf } from '../pages/html.ts';
+import { temporaryFolder } from '../process/at-exit.ts';
 import { simulationClock } from '../process/clock-setting.ts';
 import { startServer } from '../process/program.ts';
 import { until } from '../process/until.ts';
@@ -51,7 +50,7 @@ interface DayReport {
  * network and the clock.
  */
 export async function simulateDay({ seed, factor, say = () => undefined }: DayOptions): Promise<DayReport> {
-  const folder = mkdtempSync(join(tmpdir(), 'almanac-day-'));
+  const { folder, remove } = temporaryFolder('day');
   const data = join(folder, 'data');
   // Without the permission to mount a disk, the directory is on the existing disk, which is never filled.
   const disk = SmallDisk.mount(data, 64);
@@ -194,7 +193,7 @@ export async function simulateDay({ seed, factor, say = () => undefined }: DayOp
     await observatory.stop();
     await sim.stop();
     disk?.unmount();
-    rmSync(folder, { recursive: true, force: true });
+    remove();
   }
 
   function compareMinutes(): DayReport['minutes'] {

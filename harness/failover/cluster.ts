@@ -2,8 +2,9 @@ import { chmodSync, cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:
 import { join } from 'node:path';
 import pg from 'pg';
 import { root } from '../process/imports.ts';
+import { call } from '../process/program.ts';
 import { until } from '../process/until.ts';
-import { call, createMachine, createNetwork, type Machine } from './machine.ts';
+import { createMachine, createNetwork, type Machine } from './machine.ts';
 
 /** A cluster member as Patroni reports it. */
 interface Member {
@@ -181,12 +182,15 @@ function writeFiles({ name, address, home, repository, tls }: Files): void {
  */
 function writeCertificates(folder: string, addresses: readonly string[]): string {
   mkdirSync(folder, { recursive: true });
-  const cwd = { cwd: folder };
   const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '30'];
-  call('openssl', ['req', '-x509', ...key, '-keyout', 'ca.key', '-out', 'ca.crt', '-subj', '/CN=failover proof'], cwd);
-  call('openssl', ['req', ...key, '-keyout', 'server.key', '-out', 'server.csr', '-subj', '/CN=database'], cwd);
+  call(
+    'openssl',
+    ['req', '-x509', ...key, '-keyout', 'ca.key', '-out', 'ca.crt', '-subj', '/CN=failover proof'],
+    folder,
+  );
+  call('openssl', ['req', ...key, '-keyout', 'server.key', '-out', 'server.csr', '-subj', '/CN=database'], folder);
   writeFileSync(join(folder, 'names'), `subjectAltName=${addresses.map((address) => `IP:${address}`).join()}\n`);
   const sign = ['-req', '-in', 'server.csr', '-CA', 'ca.crt', '-CAkey', 'ca.key', '-days', '30'];
-  call('openssl', ['x509', ...sign, '-extfile', 'names', '-out', 'server.crt'], cwd);
+  call('openssl', ['x509', ...sign, '-extfile', 'names', '-out', 'server.crt'], folder);
   return join(folder, 'ca.crt');
 }

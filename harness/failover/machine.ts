@@ -2,6 +2,7 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { call } from '../process/program.ts';
 import { until } from '../process/until.ts';
 
 /** A machine in its own namespaces. Its network can be cut, and all its processes can be killed or suspended. */
@@ -134,11 +135,4 @@ function signal(pid: number, name: NodeJS.Signals): void {
   } catch {
     // Ignore the error: the process has exited.
   }
-}
-
-/** Runs a command, waits until it exits, and returns its output. Throws if the exit code is not 0. */
-export function call(command: string, args: readonly string[], options: { readonly cwd?: string } = {}): string {
-  const done = spawnSync(command, args, { encoding: 'utf8', cwd: '/', ...options });
-  if (done.status !== 0) throw new Error(`${command} ${args.join(' ')} failed: ${done.stderr}${done.stdout}`);
-  return done.stdout;
 }

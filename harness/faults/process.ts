@@ -3,9 +3,8 @@
  * varies the kind of failure. Mode `all` makes every call fail in every way that its class allows, once and
  * permanently. LIMIT is the maximum number of runs in mode `each`. Prints one line of JSON per run.
  */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { temporaryFolder } from '../process/at-exit.ts';
 import { fileOperations } from './file-operations.ts';
 import { FaultRun, type Outcome } from './run.ts';
 import { type CallClass, type Failure, FaultControl, failures } from './shim.ts';
@@ -16,7 +15,7 @@ const operation = [...fileOperations, ...storeOperations].find((one) => one.name
 const [none] = failures;
 if (!operation || !none) throw new Error(`unknown operation ${name}`);
 
-const folder = mkdtempSync(join(tmpdir(), 'almanac-faults-'));
+const { folder, remove } = temporaryFolder('faults');
 const control = new FaultControl(process.env.ALMANAC_FAULTS ?? '');
 try {
   const run = new FaultRun(operation, join(folder, 'template'), join(folder, 'place'), control);
@@ -27,7 +26,7 @@ try {
   }
 } finally {
   control.close();
-  rmSync(folder, { recursive: true, force: true });
+  remove();
 }
 
 interface Planned {

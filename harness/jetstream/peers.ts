@@ -1,9 +1,6 @@
-import type { ChildProcess } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readdirSync, readFileSync } from 'node:fs';
 import { freePort } from '../net/ports.ts';
-import { atExit } from '../process/at-exit.ts';
+import { killAtExit } from '../process/at-exit.ts';
 import { type Program, startCommand } from '../process/program.ts';
 import { until } from '../process/until.ts';
 
@@ -26,28 +23,6 @@ export function startPeer(file: string, args: readonly string[], home: string): 
     async signal(name) {
       if (child.exitCode === null && child.signalCode === null) child.kill(name);
       if (name === 'SIGTERM' || name === 'SIGKILL') await program.ended();
-    },
-  };
-}
-
-/** Kills a program when this process exits before it. */
-export function killAtExit(child: ChildProcess): void {
-  child.once(
-    'close',
-    atExit(() => child.kill('SIGKILL')),
-  );
-}
-
-/** Creates a temporary directory. The returned function removes it, as the exit of this process does. */
-export function temporaryFolder(name: string): { readonly home: string; remove(): void } {
-  const home = mkdtempSync(join(tmpdir(), `almanac-${name}-`));
-  const remove = () => rmSync(home, { recursive: true, force: true, maxRetries: 10 });
-  const keep = atExit(remove);
-  return {
-    home,
-    remove() {
-      keep();
-      remove();
     },
   };
 }

@@ -2,18 +2,17 @@ import { cpSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { freePort } from '../net/ports.ts';
+import { killAtExit, temporaryFolder } from '../process/at-exit.ts';
 import { type Program, startProgram } from '../process/program.ts';
 import { readStore } from '../weather/weather-kept.ts';
 import {
   type JetstreamPlace,
-  killAtExit,
   metricOf,
   type Peer,
   processorSeconds,
   servesSubscriptions,
   startJetstream,
   startNetwork,
-  temporaryFolder,
 } from './peers.ts';
 import { argsOf, endpointOf, type Files, isReading, type Wire, wiresOf } from './scene.ts';
 
@@ -42,7 +41,7 @@ interface Cost {
  * sends, and in a replay of the history, as fast as Jetstream delivers.
  */
 export async function measureProcessorTime(files: Files, print: Print): Promise<void> {
-  const { home, remove } = temporaryFolder('processor');
+  const { folder: home, remove } = temporaryFolder('processor');
   const cleaning: (() => unknown)[] = [remove];
   try {
     const { peer: network, url } = await startNetwork(files.network, home, { rate: unreachable });

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { SmallDisk } from '../faults/small-disk.ts';
 import { freePort } from '../net/ports.ts';
-import { atExit } from '../process/at-exit.ts';
+import { atExit, killAtExit, temporaryFolder } from '../process/at-exit.ts';
 import { type Program, startProgram } from '../process/program.ts';
 import { until } from '../process/until.ts';
 import { readStore } from '../weather/weather-kept.ts';
@@ -12,14 +12,12 @@ import { type Comparison, compare } from './compare.ts';
 import { FirehoseWitness } from './firehose-witness.ts';
 import {
   type JetstreamPlace,
-  killAtExit,
   type NetworkOptions,
   type Peer,
   processorSeconds,
   servesSubscriptions,
   startJetstream,
   startNetwork,
-  temporaryFolder,
 } from './peers.ts';
 import { type Protocol, paths, StreamWitness } from './stream-witness.ts';
 
@@ -102,7 +100,7 @@ export async function runScene(
   options: SceneOptions,
   act: (scene: Scene) => Promise<void>,
 ): Promise<SceneResult[]> {
-  const { home, remove } = temporaryFolder('jetstream');
+  const { folder: home, remove } = temporaryFolder('jetstream');
   const cleaning: (() => unknown)[] = [remove];
   try {
     const scene = await startScene(files, home, options, cleaning);

@@ -1,10 +1,9 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { dice } from '../../sim/random.ts';
 import { micros } from '../../src/store/time.ts';
 import { spawnLabels } from '../labels/labels-process.ts';
+import { temporaryFolder } from '../process/at-exit.ts';
 import { reading } from '../store/scan.ts';
 import { StoreComparison } from './compare-store.ts';
 import { labelsArgs, sixLabelers } from './six-labelers.ts';
@@ -45,7 +44,7 @@ const maxRun = 700;
 export async function killLabels({ kills, seed }: { kills: number; seed: number }): Promise<LabelKillReport> {
   const sim = sixLabelers(seed, 10);
   const addresses = await sim.start();
-  const folder = mkdtempSync(join(tmpdir(), 'almanac-label-kills-'));
+  const { folder, remove } = temporaryFolder('label-kills');
   const store = `sqlite:${join(folder, 'store')}`;
   const args = labelsArgs(addresses, store, join(folder, 'artifacts'));
   const chance = dice(seed);
@@ -93,7 +92,7 @@ export async function killLabels({ kills, seed }: { kills: number; seed: number 
     return { stored: rest.rows, emitted: rest.emitted, refused, moved, early, problems };
   } finally {
     await sim.stop();
-    rmSync(folder, { recursive: true, force: true });
+    remove();
   }
 }
 

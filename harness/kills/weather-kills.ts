@@ -1,10 +1,10 @@
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { createSim } from '../../sim/index.ts';
 import { dice } from '../../sim/random.ts';
 import { openWindowStore } from '../../src/weather/window/window-store.ts';
+import { temporaryFolder } from '../process/at-exit.ts';
 import { startProgram } from '../process/program.ts';
 import { until } from '../process/until.ts';
 import { type Kept, minutesOf, readArtifact, readHours, readStore } from '../weather/weather-kept.ts';
@@ -51,7 +51,7 @@ const backfillOver = 'the backfill of missed events has ended';
 export async function killRepeatedly({ kills, seed, rate = 1000 }: KillPlan): Promise<KillReport> {
   const sim = createSim({ seed, rate, historyHours: 4, seqCursors: seed % 2 === 0 });
   const { jetstream } = await sim.start();
-  const folder = mkdtempSync(join(tmpdir(), 'almanac-kills-'));
+  const { folder, remove } = temporaryFolder('kills');
   const chance = dice(seed);
   const args = [
     ...['weather', '--jetstream', jetstream, '--data', folder, '--allow-loopback'],
@@ -103,8 +103,7 @@ export async function killRepeatedly({ kills, seed, rate = 1000 }: KillPlan): Pr
       .filter(({ events }) => events > 0)
       .map(({ startUs, events, metrics }) => ({ startUs, events, metrics }));
     const leftOver = readdirSync(join(folder, 'artifacts')).filter((name) => name.endsWith('.tmp'));
-    const end = (): void => rmSync(folder, { recursive: true, force: true });
-    return { kept, stored: minutesOf(kept), happened, moved, replaying, leftOver, leaks: found, end };
+    return { kept, stored: minutesOf(kept), happened, moved, replaying, leftOver, leaks: found, end: remove };
   } finally {
     await sim.stop();
   }

@@ -1,12 +1,11 @@
-import { mkdtempSync, rmSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { dice } from '../../sim/random.ts';
 import { storeProcesses } from '../../src/store/open.ts';
 import { micros } from '../../src/store/time.ts';
 import { type LabelsProcess, spawnLabels } from '../labels/labels-process.ts';
+import { temporaryFolder } from '../process/at-exit.ts';
 import { until } from '../process/until.ts';
 import { reading } from '../store/scan.ts';
 import { StoreComparison, storedOnce } from './compare-store.ts';
@@ -60,7 +59,7 @@ export async function changeWriters({
   // Start without traffic until the first instrument is observing: a reader may skip labels from before its epoch.
   const sim = sixLabelers(seed, rate, 0);
   const addresses = await sim.start();
-  const folder = mkdtempSync(join(tmpdir(), 'almanac-writer-changes-'));
+  const { folder, remove } = temporaryFolder('writer-changes');
   const artifacts = join(folder, 'artifacts');
   const url = given ?? `sqlite:${join(folder, 'store')}`;
   const args = ['--standby', ...labelsArgs(addresses, url, artifacts), '--state', join(folder, 'state')];
@@ -117,7 +116,7 @@ export async function changeWriters({
   } finally {
     for (const { process } of started) process.kill('SIGKILL');
     await sim.stop();
-    rmSync(folder, { recursive: true, force: true });
+    remove();
   }
 }
 

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { killAtExit } from '../jetstream/peers.ts';
 import { argsOf, isReading, type Wire } from '../jetstream/scene.ts';
+import { killAtExit } from '../process/at-exit.ts';
 import { type Program, type Server, startProgram, startServer } from '../process/program.ts';
 
 /** Addresses of the network that an observatory observes. */

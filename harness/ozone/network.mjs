@@ -6,7 +6,6 @@ import './loopback.mjs';
 import { parseArgs } from 'node:util';
 import { mockNetworkUtilities, TestNetwork, TestPds } from '@atproto/dev-env';
 import { FirehoseWitness } from '../jetstream/firehose-witness.ts';
-import { temporaryFolder } from '../jetstream/peers.ts';
 import { isQuiet } from '../jetstream/scene.ts';
 import { StreamWitness } from '../jetstream/stream-witness.ts';
 import { startDirectory } from '../network/fronts.ts';
@@ -15,6 +14,7 @@ import { Ledger } from '../network/ledger.ts';
 import { startWeather } from '../network/observatory.ts';
 import { startCollections, startRelay, startRelayedJetstream } from '../network/peers.ts';
 import { judgeWeather, totalsOf } from '../network/weather.ts';
+import { temporaryFolder } from '../process/at-exit.ts';
 import { until } from '../process/until.ts';
 import { observeLabels, takeDown } from './network-labels.mjs';
 import { act, changeAccounts, createPeople, moveAccount } from './people.mjs';
@@ -37,7 +37,7 @@ const closedMs = 125_000;
 
 const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
-const { home, remove } = temporaryFolder('network');
+const { folder: home, remove } = temporaryFolder('network');
 const cleaning = [remove];
 let wrong = 0;
 

@@ -1,34 +1,23 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { freePort } from '../net/ports.ts';
-import { endingSignals } from '../process/at-exit.ts';
+import { postgresCommands } from '../postgres/server.ts';
+import { endingSignals, temporaryFolder } from '../process/at-exit.ts';
+import { call } from '../process/program.ts';
 
 const suite = import.meta.dirname;
-const versions = '/usr/lib/postgresql';
-
-/** Returns the directory of PostgreSQL's commands, which Debian does not add to the path, or null. */
-function postgresFolder(): string | null {
-  const folders = (existsSync(versions) ? readdirSync(versions) : []).map((name) => join(versions, name, 'bin'));
-  return folders.find((folder) => existsSync(join(folder, 'initdb'))) ?? null;
-}
 
 /** Returns the Debian packages that a real Ozone needs and this machine lacks. */
 export function missingServices(): string[] {
   const hasRedis = spawnSync('redis-server', ['--version'], { stdio: 'ignore' }).status === 0;
-  return [...(postgresFolder() === null ? ['postgresql'] : []), ...(hasRedis ? [] : ['redis-server'])];
-}
-
-function run(command: string, args: readonly string[], cwd = '/'): void {
-  const done = spawnSync(command, args, { cwd, stdio: ['ignore', 'ignore', 'pipe'], encoding: 'utf8' });
-  if (done.status !== 0) throw new Error(`${command} failed: ${done.error?.message ?? done.stderr}`);
+  return [...(postgresCommands === undefined ? ['postgresql'] : []), ...(hasRedis ? [] : ['redis-server'])];
 }
 
 /** Runs a command as an ordinary user, because PostgreSQL refuses to run as root. */
 function asOrdinary(command: string, ...args: string[]): void {
-  if (process.getuid?.() === 0) run('setpriv', ['--reuid=nobody', '--clear-groups', command, ...args]);
-  else run(command, args);
+  if (process.getuid?.() === 0) call('setpriv', ['--reuid=nobody', '--clear-groups', command, ...args]);
+  else call(command, args);
 }
 
 /** Returns true if npm has completed an installation of the current lock file. */
@@ -43,12 +32,12 @@ function isInstalled(): boolean {
  * end this process ends the program, and then both services.
  */
 export async function runWithServices(program: string, args: readonly string[] = []): Promise<number> {
-  const bin = postgresFolder();
-  if (bin === null) throw new Error('PostgreSQL is not installed');
-  if (!isInstalled()) run('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund'], suite);
+  const bin = postgresCommands;
+  if (bin === undefined) throw new Error('PostgreSQL is not installed');
+  if (!isInstalled()) call('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund'], suite);
   const [postgresPort, redisPort] = [await freePort(), await freePort()];
-  const folder = mkdtempSync(join(tmpdir(), 'almanac-ozone-'));
-  if (process.getuid?.() === 0) run('chown', ['nobody', folder]);
+  const { folder, remove } = temporaryFolder('ozone');
+  if (process.getuid?.() === 0) call('chown', ['nobody', folder]);
   const data = join(folder, 'data');
   const postgres = join(bin, 'pg_ctl');
   asOrdinary(join(bin, 'initdb'), '-D', data, '-A', 'trust', '-U', 'pg');
@@ -74,7 +63,7 @@ export async function runWithServices(program: string, args: readonly string[] =
   } finally {
     redis.kill();
     asOrdinary(postgres, '-D', data, '-m', 'immediate', 'stop');
-    rmSync(folder, { recursive: true, force: true });
+    remove();
   }
 }
 

@@ -1,8 +1,8 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { rolldown } from 'rolldown';
 import { writeClientPackage } from '../packages/client-package.ts';
+import { temporaryFolder } from '../process/at-exit.ts';
 import { root } from '../process/imports.ts';
 
 /**
@@ -10,7 +10,7 @@ import { root } from '../process/imports.ts';
  * Rejects if the bundler reports a warning, such as an unresolved import, or if the bundle is not a single file.
  */
 export async function bundleClientForBrowser(): Promise<string> {
-  const directory = mkdtempSync(join(tmpdir(), 'almanac-client-bundle-'));
+  const { folder: directory, remove } = temporaryFolder('client-bundle');
   try {
     writeClientPackage(root, join(directory, 'node_modules', 'almanac-client'));
     const input = join(directory, 'page.js');
@@ -25,6 +25,6 @@ export async function bundleClientForBrowser(): Promise<string> {
     if (others.length > 0 || chunk.imports.length > 0) throw new Error('the client bundle is not a single file');
     return chunk.code;
   } finally {
-    rmSync(directory, { recursive: true, force: true });
+    remove();
   }
 }

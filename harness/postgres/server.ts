@@ -1,9 +1,10 @@
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, existsSync, mkdtempSync, readdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { call } from '../process/program.ts';
 
 /**
  * Runs a separate PostgreSQL server for tests, in a temporary directory. It exits together with the process that
@@ -11,8 +12,8 @@ import { createInterface } from 'node:readline';
  */
 
 const versions = '/usr/lib/postgresql';
-/** Directory of the commands of the newest installed version. Debian does not add it to the search path. */
-const bin = (existsSync(versions) ? readdirSync(versions) : [])
+/** Directory of the commands of the newest installed version, which Debian does not add to the search path. */
+export const postgresCommands = (existsSync(versions) ? readdirSync(versions) : [])
   .sort((a, b) => Number(b) - Number(a))
   .map((version) => join(versions, version, 'bin'))
   .find((folder) => existsSync(join(folder, 'initdb')));
@@ -47,7 +48,7 @@ let reported = false;
  * is required.
  */
 export function hasPostgres(): boolean {
-  if (bin !== undefined) return true;
+  if (postgresCommands !== undefined) return true;
   const missing = 'PostgreSQL is not installed: apt-get install postgresql; its tests are SKIPPED';
   if (process.env.CI) throw new Error(missing);
   if (!reported) process.stderr.write(`\n*** ${missing} ***\n`);
@@ -69,43 +70,23 @@ interface PostgresOptions {
 export async function startPostgres(options: PostgresOptions = {}): Promise<PostgresServer> {
   const folder = newFolder();
   const auth = ['-A', 'trust', '-U', 'almanac'];
-  run('setpriv', [
-    ...serverUser(),
-    command('initdb'),
-    '-D',
-    dataIn(folder),
-    ...auth,
-    ...['--no-sync', '-k', '-E', 'UTF8', '--locale=C'],
-  ]);
+  const fresh = ['--no-sync', '-k', '-E', 'UTF8', '--locale=C'];
+  call('setpriv', [...serverUser(), command('initdb'), '-D', dataIn(folder), ...auth, ...fresh]);
   return serve(folder, options);
 }
 
 /** Starts a streaming standby of a server. Resolves when the standby accepts connections. */
 export async function startStandby(primary: PostgresServer, options: PostgresOptions = {}): Promise<PostgresServer> {
   const folder = newFolder();
-  const from = [
-    '-h',
-    primary.socket,
-    '-p',
-    String(primary.client.port),
-    '-U',
-    'almanac',
-    '-D',
-    dataIn(folder),
-    '-R',
-    '-X',
-    'stream',
-    '-c',
-    'fast',
-    '-N',
-  ];
-  run('setpriv', [...serverUser(), command('pg_basebackup'), ...from]);
+  const from = ['-h', primary.socket, '-p', String(primary.client.port), '-U', 'almanac'];
+  const to = ['-D', dataIn(folder), '-R', '-X', 'stream', '-c', 'fast', '-N'];
+  call('setpriv', [...serverUser(), command('pg_basebackup'), ...from, ...to]);
   return serve(folder, { ...options, settings: { wal_retrieve_retry_interval: '100ms', ...options.settings } });
 }
 
 function command(name: string): string {
-  if (bin === undefined) throw new Error('PostgreSQL is not installed');
-  return join(bin, name);
+  if (postgresCommands === undefined) throw new Error('PostgreSQL is not installed');
+  return join(postgresCommands, name);
 }
 
 function isRoot(): boolean {
@@ -124,7 +105,7 @@ export function serverUser(): string[] {
 export function newFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'almanac-pg-'));
   chmodSync(folder, 0o755);
-  if (isRoot()) run('chown', ['postgres', folder]);
+  if (isRoot()) call('chown', ['postgres', folder]);
   return folder;
 }
 
@@ -181,9 +162,4 @@ async function ready(output: NodeJS.ReadableStream): Promise<void> {
     }
   }
   throw new Error(`PostgreSQL did not start: ${lines.slice(-5).join('\n')}`);
-}
-
-function run(command: string, args: readonly string[]): void {
-  const done = spawnSync(command, args, { cwd: '/', stdio: ['ignore', 'ignore', 'pipe'], encoding: 'utf8' });
-  if (done.status !== 0) throw new Error(`${command} failed: ${done.stderr}`);
 }

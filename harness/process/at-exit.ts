@@ -1,4 +1,7 @@
-import { constants } from 'node:os';
+import type { ChildProcess } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { constants, tmpdir } from 'node:os';
+import { join } from 'node:path';
 
 /** Functions to call at the exit, in the order in which they were added. */
 const actions = new Set<() => void>();
@@ -14,6 +17,28 @@ export function atExit(action: () => void): () => void {
   if (actions.size === 0) install();
   actions.add(action);
   return () => actions.delete(action);
+}
+
+/** Kills a program when this process exits before it. */
+export function killAtExit(child: ChildProcess): void {
+  child.once(
+    'close',
+    atExit(() => child.kill('SIGKILL')),
+  );
+}
+
+/** Creates a temporary directory. The returned function removes it, as the exit of this process does. */
+export function temporaryFolder(name: string): { readonly folder: string; remove(): void } {
+  const folder = mkdtempSync(join(tmpdir(), `almanac-${name}-`));
+  const removeFolder = () => rmSync(folder, { recursive: true, force: true, maxRetries: 10 });
+  const keep = atExit(removeFolder);
+  return {
+    folder,
+    remove() {
+      keep();
+      removeFolder();
+    },
+  };
 }
 
 let isInstalled = false;

@@ -1,4 +1,4 @@
-import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
+import { type ChildProcess, type SpawnOptions, spawn, spawnSync } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 
@@ -128,6 +128,13 @@ export async function startServer(
 ): Promise<Server> {
   const program = startProgram(args, { env });
   return { ...program, ...(await program.listening()) };
+}
+
+/** Runs a command until it exits, and returns its output. Throws if the exit code is not 0. */
+export function call(command: string, args: readonly string[], cwd = '/'): string {
+  const done = spawnSync(command, args, { encoding: 'utf8', cwd });
+  if (done.status === 0) return done.stdout;
+  throw new Error(`${command} ${args.join(' ')} failed: ${done.error?.message ?? ''}${done.stderr}${done.stdout}`);
 }
 
 /** Returns the variable for the directory of compiled code, if this process uses one. */

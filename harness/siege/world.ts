@@ -1,6 +1,5 @@
 import { type ChildProcess, fork } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DnsServer } from '../../sim/dns/server.ts';
 import { hostileZone } from '../../sim/dns/zone.ts';
@@ -14,6 +13,7 @@ import type { HostileAddresses } from '../../sim/labelers/hostile/network.ts';
 import { SigningKey } from '../../sim/labelers/signing-key.ts';
 import { slowDisk } from '../faults/shim.ts';
 import { freePort } from '../net/ports.ts';
+import { atExit, killAtExit, temporaryFolder } from '../process/at-exit.ts';
 import { startServer } from '../process/program.ts';
 import { honestNetwork } from './honest.ts';
 import type { HostileAnswer, HostileCommand } from './hostile-process.ts';
@@ -60,8 +60,8 @@ export async function buildWorld(options: SiegeOptions): Promise<World> {
 
 async function build(options: SiegeOptions, cleanups: (() => unknown)[], clear: () => Promise<void>): Promise<World> {
   const { seed, hostile, honest: labelers, labelRate } = options;
-  const folder = mkdtempSync(join(tmpdir(), 'almanac-siege-'));
-  cleanups.push(() => rmSync(folder, { recursive: true, force: true }));
+  const { folder, remove } = temporaryFolder('siege');
+  cleanups.push(remove);
   const [store, artifacts] = [join(folder, 'store'), join(folder, 'artifacts')];
   const nameServer = await startNameServer(folder);
   if (nameServer) cleanups.push(() => nameServer.stop());
@@ -102,19 +102,14 @@ async function build(options: SiegeOptions, cleanups: (() => unknown)[], clear: 
     options.syncMs === 0 ? {} : slowDisk(folder, options.syncMs),
   );
   cleanups.push(() => instrument.kill());
-  // Clean up on signals: an interrupted siege must leave neither processes nor gigabytes of store files behind.
-  const onExit = (): void => {
-    instrument.killNow();
-    rmSync(folder, { recursive: true, force: true });
-  };
-  process.once('exit', onExit);
-  cleanups.push(() => process.off('exit', onExit));
+  // An interrupted siege must not leave the instrument behind.
+  cleanups.push(atExit(() => instrument.killNow()));
   return {
     ...{ sim, honest, kinds, names: nameServer !== null, attackers, instrument, metricsPort, store, artifacts, clear },
     serveFacts: async () => {
       const facts = await startServer(['facts', '--artifacts', artifacts, '--port', '0']);
       cleanups.push(() => facts.stop());
-      process.once('exit', () => facts.child.kill('SIGKILL'));
+      killAtExit(facts.child);
       return facts.url;
     },
     attack: async () => {

@@ -1,5 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { scaledClock } from '../../sim/clock.ts';
@@ -11,6 +9,7 @@ import { metricNames } from '../../src/weather/classify/metric-names.ts';
 import { noTelemetry, type WeatherTelemetry } from '../../src/weather/stream/telemetry.ts';
 import { createWeather, type Weather } from '../../src/weather/weather.ts';
 import { coverage, windowUs } from '../../src/weather/window/window.ts';
+import { temporaryFolder } from '../process/at-exit.ts';
 import { countDifferences } from './truth-oracle.ts';
 import { type Kept, readArtifact, readStore, wireOf } from './weather-kept.ts';
 import { everythingKept, leaks } from './weather-leaks.ts';
@@ -75,7 +74,7 @@ export async function startStation(options: StationOptions = {}): Promise<Statio
   const sim = createSim({ rate: 100, clock, ...options.sim });
   const { jetstream: legacy, jetstreamHost } = await sim.start();
   const jetstream = options.wire === 'jetstream.subscribeEvents' ? jetstreamHost : legacy;
-  const folder = mkdtempSync(join(tmpdir(), 'almanac-weather-'));
+  const { folder, remove } = temporaryFolder('weather');
   const told: Told = {
     outcomes: {},
     causes: [],
@@ -128,7 +127,7 @@ export async function startStation(options: StationOptions = {}): Promise<Statio
     end: async () => {
       await weather?.stop().catch(() => undefined);
       await sim.stop();
-      rmSync(folder, { recursive: true, force: true });
+      remove();
     },
   };
   await station.restart();

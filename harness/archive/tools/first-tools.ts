@@ -1,8 +1,8 @@
 import { execFile } from 'node:child_process';
-import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, existsSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
+import { temporaryFolder } from '../../process/at-exit.ts';
 import { root } from '../../process/imports.ts';
 
 const run = promisify(execFile);
@@ -80,7 +80,7 @@ export function isNotInstalled({ command }: FirstCommand): boolean {
  * output; null if the command fails.
  */
 export async function output(command: string, from: string, environment: NodeJS.ProcessEnv): Promise<string | null> {
-  const own = mkdtempSync(join(tmpdir(), 'almanac-tool-'));
+  const { folder: own, remove } = temporaryFolder('tool');
   try {
     cpSync(from, own, { recursive: true });
     symlinkSync(join(folder, 'node_modules'), join(own, 'node_modules'));
@@ -99,6 +99,6 @@ export async function output(command: string, from: string, environment: NodeJS.
   } catch {
     return null;
   } finally {
-    rmSync(own, { recursive: true });
+    remove();
   }
 }

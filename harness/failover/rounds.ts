@@ -1,18 +1,16 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Sim } from '../../sim/index.ts';
 import type { StoredGap } from '../../src/store/port.ts';
-import { micros } from '../../src/store/time.ts';
 import { StoreComparison } from '../kills/compare-store.ts';
 import { sixLabelers } from '../kills/six-labelers.ts';
 import { until } from '../process/until.ts';
-import { reading } from '../store/scan.ts';
+import { countRows, reading, wholeSpan } from '../store/scan.ts';
 import { type Cluster, startCluster } from './cluster.ts';
 import { type Fault, inject } from './faults.ts';
 import type { Machine } from './machine.ts';
 import { type Observatory, startObservatory } from './observatory.ts';
 import { type Observed, type Responses, watchCounts, watchResponses } from './readers.ts';
 
-/** Options for a series of failover rounds. */
 interface RoundsOptions {
   readonly faults: readonly Fault[];
   readonly seed: number;
@@ -37,7 +35,6 @@ interface Trouble {
   readonly to: number;
 }
 
-/** State shared by all rounds. */
 interface Running {
   readonly sim: Sim;
   readonly comparison: StoreComparison;
@@ -187,24 +184,13 @@ function busiestAccount(sim: Sim): string {
 async function rowsStored({ store }: Observatory, before: number, begun: number): Promise<number> {
   for (;;) {
     // Require 200 more rows, because some rows may have been stored between the count and the fault.
-    if ((await rowsIn(store).catch(() => 0)) > before + 200) return Math.round((Date.now() - begun) / 1000);
+    if ((await reading(store, countRows).catch(() => 0)) > before + 200) return Math.round((Date.now() - begun) / 1000);
     await wait(500);
   }
 }
 
-function rowsIn(url: string): Promise<number> {
-  return reading(url, async (store) => {
-    const { startedAt } = await store.epoch();
-    const counts = await store.countsByLabeler({ start: startedAt, end: micros(Date.now() * 1000 + 1e9) });
-    return counts.reduce((sum, { applied, removed }) => sum + applied + removed, 0);
-  });
-}
-
 function gapsOf(url: string): Promise<StoredGap[]> {
-  return reading(url, async (store) => {
-    const { startedAt } = await store.epoch();
-    return store.gaps({ start: startedAt, end: micros(Date.now() * 1000) });
-  });
+  return reading(url, async (store) => store.gaps(await wholeSpan(store)));
 }
 
 const data = '/var/lib/postgresql/patroni/almanac';

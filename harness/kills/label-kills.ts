@@ -1,14 +1,12 @@
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { dice } from '../../sim/random.ts';
-import { micros } from '../../src/store/time.ts';
 import { spawnLabels } from '../labels/labels-process.ts';
 import { temporaryFolder } from '../process/at-exit.ts';
-import { reading } from '../store/scan.ts';
+import { reading, wholeSpan } from '../store/scan.ts';
 import { StoreComparison } from './compare-store.ts';
 import { labelsArgs, sixLabelers } from './six-labelers.ts';
 
-/** Result of killing a label instrument repeatedly. */
 interface LabelKillReport {
   /** Number of stored rows. */
   readonly stored: number;
@@ -102,8 +100,7 @@ export async function killLabels({ kills, seed }: { kills: number; seed: number 
  */
 function uncovered(url: string, missed: readonly Missed[]): Promise<string[]> {
   return reading(url, async (store) => {
-    const { startedAt } = await store.epoch();
-    const gaps = await store.gaps({ start: startedAt, end: micros(Date.now() * 1000 + 3_600_000_000) });
+    const gaps = await store.gaps(await wholeSpan(store));
     const own = gaps.filter(({ source }) => source === null);
     return [
       ...missed

@@ -3,18 +3,16 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { dice } from '../../sim/random.ts';
 import { storeProcesses } from '../../src/store/open.ts';
-import { micros } from '../../src/store/time.ts';
 import { type LabelsProcess, spawnLabels } from '../labels/labels-process.ts';
 import { temporaryFolder } from '../process/at-exit.ts';
 import { until } from '../process/until.ts';
-import { reading } from '../store/scan.ts';
+import { reading, wholeSpan } from '../store/scan.ts';
 import { StoreComparison, storedOnce } from './compare-store.ts';
 import { labelsArgs, sixLabelers } from './six-labelers.ts';
 
 /** Way in which the active instrument stops writing. */
 export type WriterChange = 'hand_over' | 'terminate' | 'kill' | 'suspend';
 
-/** Result of repeatedly replacing the active instrument. */
 interface WriterChangesReport {
   readonly stored: number;
   readonly emitted: number;
@@ -31,7 +29,6 @@ interface WriterChangesReport {
   readonly problems: readonly string[];
 }
 
-/** Options for replacing the active instrument. */
 interface WriterChangesOptions {
   /** Kinds of changes, in the order in which they happen. */
   readonly changes: readonly WriterChange[];
@@ -179,8 +176,7 @@ function rowsSaved(standby: LabelsProcess): number {
 /** Returns a problem for each gap in the store and in the overview. There must not be any. */
 function gapsIn(url: string, artifacts: string): Promise<string[]> {
   return reading(url, async (store) => {
-    const { startedAt } = await store.epoch();
-    const gaps = await store.gaps({ start: startedAt, end: micros(Date.now() * 1000) });
+    const gaps = await store.gaps(await wholeSpan(store));
     const overview = JSON.parse(await readFile(join(artifacts, 'labels-overview.json'), 'utf8')) as {
       coverage: { gaps: unknown[] };
     };

@@ -1,6 +1,7 @@
 import { afterEach } from 'vitest';
-import type { Sim } from '../../sim/index.ts';
+import { createSim, type Sim } from '../../sim/index.ts';
 import type { Labeler } from '../../sim/labelers/labeler.ts';
+import type { LabelerProfile } from '../../sim/labelers/profile.ts';
 import type { Micros } from '../../src/contract/timestamp.ts';
 import { day, micros, minute } from '../../src/store/time.ts';
 import { type LabelStation, removeStation } from './label-station.ts';
@@ -13,6 +14,8 @@ interface LabelStage {
   passed: number;
   readonly wall: () => Micros;
   readonly monotonic: () => number;
+  /** Starts a network with one labeler that emits no labels by itself. It follows the clock of the stage. */
+  oneLabeler(shape?: Partial<LabelerProfile>): Promise<{ sim: Sim; labeler: Labeler; plc: string }>;
 }
 
 /**
@@ -42,6 +45,18 @@ export function labelStage(): LabelStage {
     passed: 0,
     wall: () => micros(Date.now() * 1000 + stage.passed),
     monotonic: () => performance.now() * 1000 + stage.passed,
+    async oneLabeler(shape = {}) {
+      const sim = createSim({
+        ...{ rate: 1, historyHours: 0, labelers: 1, labelRate: 0 },
+        clock: () => Date.now() + stage.passed / 1000,
+        shapeLabeler: () => shape,
+      });
+      stage.sim = sim;
+      const { plc } = await sim.start();
+      const [labeler] = sim.labelers.list;
+      if (!labeler || plc === null) throw new Error('the simulation has no labeler');
+      return { sim, labeler, plc };
+    },
   };
   afterEach(async () => {
     const { sim, station } = stage;

@@ -1,8 +1,7 @@
 import { createSim, type Sim } from '../../sim/index.ts';
 import { accountOf, labelKey, verdict } from '../../sim/labelers/truth.ts';
-import type { StoreReader } from '../../src/store/port.ts';
-import { type Interval, micros } from '../../src/store/time.ts';
-import { scanAccount } from '../store/scan.ts';
+import type { Observation, StoreReader } from '../../src/store/port.ts';
+import { scanAccount, wholeSpan } from '../store/scan.ts';
 import type { Downtime } from './instrument.ts';
 
 /**
@@ -112,18 +111,14 @@ export async function areAllCounted(sim: Sim, store: StoreReader): Promise<boole
 export async function areStored(sim: Sim, store: StoreReader, fromUs: number, toUs: number): Promise<boolean> {
   const { startedAt } = await store.epoch();
   const due = dueLabels(sim, startedAt, fromUs, toUs);
-  const span = { start: startedAt, end: farEnd() };
-  for (const account of accountsOf(due)) {
-    for await (const rows of scanAccount(store, { account, ...span, order: 'oldest' }, 1e7)) {
-      for (const { label } of rows) due.delete(labelKey(label));
-    }
-  }
+  for await (const rows of rowsAbout(due, store)) for (const { label } of rows) due.delete(labelKey(label));
   return [...due.values()].every(({ replaced }) => replaced);
 }
 
-/** Returns a timestamp after every stored row. */
-function farEnd(): Interval['end'] {
-  return micros(Date.now() * 1000 + 3_600_000_000);
+/** Yields the stored rows of all accounts that are due, in chunks. */
+async function* rowsAbout(due: ReadonlyMap<string, Due>, store: StoreReader): AsyncGenerator<readonly Observation[]> {
+  const span = await wholeSpan(store);
+  for (const account of accountsOf(due)) yield* scanAccount(store, { account, ...span, order: 'oldest' }, 1e7);
 }
 
 function accountsOf(due: ReadonlyMap<string, Due>): Set<string> {
@@ -133,30 +128,27 @@ function accountsOf(due: ReadonlyMap<string, Due>): Set<string> {
 /** Compares every honest row of a store with the network's record. */
 export async function judgeRows(sim: Sim, store: StoreReader, spans: Spans): Promise<HonestRows> {
   const { startedAt } = await store.epoch();
-  const span: Interval = { start: startedAt, end: farEnd() };
   const due = dueLabels(sim, startedAt);
   const honest = new Set(sim.labelers.list.map(({ did }) => did));
   const polled = new Set(sim.labelers.list.filter(({ profile }) => profile.ailment !== 'none').map(({ did }) => did));
   const lags = { streamed: [] as number[], polled: [] as number[], before: [] as number[], after: [] as number[] };
   const met = new Set<string>();
   let surplus = 0;
-  for (const account of accountsOf(due)) {
-    for await (const rows of scanAccount(store, { account, ...span, order: 'oldest' }, 1e7)) {
-      for (const { label, observedAt } of rows) {
-        if (!honest.has(label.src)) continue;
-        const key = labelKey(label);
-        const one = due.get(key);
-        if (one === undefined || met.has(key)) {
-          surplus += 1;
-          continue;
-        }
-        met.add(key);
-        const when = spanOf(one.emittedUs / 1000, spans);
-        if (when === null) continue;
-        const way = when === 'during' ? (polled.has(label.src) ? 'polled' : 'streamed') : when;
-        // Use polled labels only during the attack: in every phase, they can be late by one polling interval.
-        if (when === 'during' || !polled.has(label.src)) lags[way].push((observedAt - one.emittedUs) / 1e6);
+  for await (const rows of rowsAbout(due, store)) {
+    for (const { label, observedAt } of rows) {
+      if (!honest.has(label.src)) continue;
+      const key = labelKey(label);
+      const one = due.get(key);
+      if (one === undefined || met.has(key)) {
+        surplus += 1;
+        continue;
       }
+      met.add(key);
+      const when = spanOf(one.emittedUs / 1000, spans);
+      if (when === null) continue;
+      const way = when === 'during' ? (polled.has(label.src) ? 'polled' : 'streamed') : when;
+      // Use polled labels only during the attack: in every phase, they can be late by one polling interval.
+      if (when === 'during' || !polled.has(label.src)) lags[way].push((observedAt - one.emittedUs) / 1e6);
     }
   }
   const losses = new Map<string, number[]>();

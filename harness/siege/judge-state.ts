@@ -7,6 +7,7 @@ import { sourceStates } from '../../src/labels/state/reading-state.ts';
 import type { StoredGap, StoreReader } from '../../src/store/port.ts';
 import type { RosterRow } from '../../src/store/roster.ts';
 import { micros } from '../../src/store/time.ts';
+import { wholeSpan } from '../store/scan.ts';
 import { isReplacement } from '../truth/gaps.ts';
 import type { LabelersSet } from '../truth/labelers/read-set.ts';
 import type { Downtime } from './instrument.ts';
@@ -81,8 +82,7 @@ export async function undeservedGaps(
   { labelers }: Sim,
   downtimes: readonly Downtime[],
 ): Promise<string[]> {
-  const { startedAt } = await store.epoch();
-  const gaps = await store.gaps({ start: startedAt, end: micros(Date.now() * 1000 + 3_600_000_000) });
+  const gaps = await store.gaps(await wholeSpan(store));
   const known = new Map(labelers.list.map((labeler) => [labeler.did, labeler]));
   // Allow 15 s before the exit: a gap may begin at the last heartbeat, and heartbeats are ten seconds apart.
   const isDown = ({ start, end }: StoredGap): boolean =>

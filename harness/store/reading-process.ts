@@ -7,7 +7,7 @@ import { writeSync } from 'node:fs';
 import { openSqliteReader } from '../../src/store/sqlite/read/reader.ts';
 import { micros } from '../../src/store/time.ts';
 import { accounts } from './appender-batches.ts';
-import { scanAccount } from './scan.ts';
+import { countRows, scanAccount } from './scan.ts';
 
 const store = openSqliteReader(process.argv[2] ?? '');
 const { floor } = await store.frontier();
@@ -27,8 +27,7 @@ for (let ended = false; !ended; ) {
   }
   numbers.sort((a, b) => a - b);
   if (numbers.some((n, i) => n !== i)) throw new Error(`rows are missing from a read of ${numbers.length} rows`);
-  const counts = await store.countsByLabeler({ start: floor, end });
-  const counted = counts.reduce((sum, { applied, removed }) => sum + applied + removed, 0);
+  const counted = await countRows(store, { start: floor, end });
   if (counted !== numbers.length) throw new Error(`${counted} rows were counted, but ${numbers.length} were read`);
   if (numbers.length < seen) throw new Error(`${seen} rows were read before, but now only ${numbers.length}`);
   seen = numbers.length;

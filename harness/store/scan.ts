@@ -1,7 +1,7 @@
 import { StoreError } from '../../src/store/errors.ts';
 import { openStoreReader } from '../../src/store/open.ts';
 import { type AccountQuery, maxChunkRows, type Observation, type StoreReader } from '../../src/store/port.ts';
-import type { Interval } from '../../src/store/time.ts';
+import { day, type Interval, micros } from '../../src/store/time.ts';
 import { subjects } from '../conformance/labels.ts';
 
 /**
@@ -32,6 +32,21 @@ export async function reading<T>(url: string, read: (store: StoreReader) => Prom
   } finally {
     await store.close();
   }
+}
+
+/** Returns an interval that covers a store's whole epoch and extends into the future. */
+export async function wholeSpan(store: Pick<StoreReader, 'epoch'>): Promise<Interval> {
+  const { startedAt } = await store.epoch();
+  return { start: startedAt, end: micros(startedAt + 100 * day) };
+}
+
+/** Returns the number of rows in an interval; by default in the whole epoch. */
+export async function countRows(
+  store: Pick<StoreReader, 'epoch' | 'countsByLabeler'>,
+  interval?: Interval,
+): Promise<number> {
+  const counts = await store.countsByLabeler(interval ?? (await wholeSpan(store)));
+  return counts.reduce((sum, { applied, removed }) => sum + applied + removed, 0);
 }
 
 /** Returns every row about the generated accounts in order of acceptance. */

@@ -12,7 +12,7 @@ import {
 import type { SignatureVerdict } from '../../src/contract/vocabulary.ts';
 import { sourceStates } from '../../src/labels/state/reading-state.ts';
 import type { Observation, StoredGap, StoreReader } from '../../src/store/port.ts';
-import { type Interval, micros, second } from '../../src/store/time.ts';
+import { type Interval, second } from '../../src/store/time.ts';
 import type { LabelStation } from '../labels/label-station.ts';
 import { until } from '../process/until.ts';
 import { scanAccount } from '../store/scan.ts';
@@ -175,12 +175,6 @@ export function hiddenLosses(
       );
   }
   return lost;
-}
-
-/** Returns an interval that covers a store's whole epoch and extends into the future. */
-export async function wholeSpan(store: StoreReader): Promise<Interval> {
-  const { startedAt } = await store.epoch();
-  return { start: startedAt, end: micros(startedAt + 10 * 86_400 * second) };
 }
 
 function account(label: unknown): string | null {

@@ -16,15 +16,15 @@ import { day, hour, micros, minute } from '../../src/store/time.ts';
 import { type LabelStation, quickTimings, removeStation, startStation } from '../labels/label-station.ts';
 import { type StandbyStation, startStandby } from '../labels/standby-station.ts';
 import { until } from '../process/until.ts';
+import { wholeSpan } from '../store/scan.ts';
 import { cast, expectedSources, minLabelers, roleAt, shapeOf, stateOf } from './cast.ts';
 import { type MovedClock, movedClock, slowness } from './clock.ts';
-import { actionsCheck, type Compared, differences, hiddenLosses, served, sourcesAre, wholeSpan } from './compare.ts';
+import { actionsCheck, type Compared, differences, hiddenLosses, served, sourcesAre } from './compare.ts';
 import { gapDifferences } from './gaps.ts';
 import { labelersMatch, resolvesHandles } from './labelers/compare.ts';
 import { type Course, courseFrom } from './labelers/course.ts';
 import { departs, type Role, type RoleContext } from './roles.ts';
 
-/** Result of comparing an instrument's output with a network's record. */
 interface Proof {
   readonly accepted: number;
   readonly refused: Readonly<Record<string, number>>;
@@ -94,7 +94,6 @@ export async function proveTruth({
   }
 }
 
-/** State of a running proof. */
 interface Run {
   readonly sim: Sim;
   readonly clock: MovedClock;

@@ -5,10 +5,10 @@ import { allGiven, labelStage } from '../../harness/labels/label-stage.ts';
 import { startStation } from '../../harness/labels/label-station.ts';
 import { startProgramInTest } from '../../harness/process/program-in-test.ts';
 import { until } from '../../harness/process/until.ts';
+import { countRows } from '../../harness/store/scan.ts';
 import { createSim } from '../../sim/index.ts';
 import { textsOf } from '../../src/account/texts/texts.ts';
 import { readSeeds } from '../../src/labels/roster/labeler-lists.ts';
-import { day, micros } from '../../src/store/time.ts';
 
 const stage = labelStage();
 
@@ -28,11 +28,7 @@ test('a page shows every row about an account, with signatures and a definition,
   for (const { did } of made.labelers.list) made.labelers.declare(did, 'update');
   for (const { faults } of made.labelers.list) faults.emit(70);
   await until('some labels', () => truth().accepted > 400 && allGiven(made));
-  const stored = async () => {
-    const counts = await started.store.countsByLabeler({ start: startedAt, end: micros(startedAt + day) });
-    return counts.reduce((sum, { applied, removed }) => sum + applied + removed, 0);
-  };
-  await until('all labels to be stored', async () => (await stored()) === truth().accepted);
+  await until('all labels to be stored', async () => (await countRows(started.store)) === truth().accepted);
   await until('the definitions of the label values', async () => {
     const reported = await Promise.all(made.labelers.list.map(({ did }) => started.store.definitions(did)));
     return reported.every((revisions) => revisions.length > 0);

@@ -5,11 +5,11 @@ import { removeStation, startStation } from '../../harness/labels/label-station.
 import { digestChain } from '../../harness/model/account/account-model.ts';
 import { startProgramInTest } from '../../harness/process/program-in-test.ts';
 import { until } from '../../harness/process/until.ts';
+import { countRows } from '../../harness/store/scan.ts';
 import { createSim, type Sim } from '../../sim/index.ts';
 import { accountOf, verdict } from '../../sim/labelers/truth.ts';
 import type { AccountRow } from '../../src/contract/account.ts';
 import { readSeeds } from '../../src/labels/roster/labeler-lists.ts';
-import { micros } from '../../src/store/time.ts';
 
 /** Tests the account surface with a store that the label instrument filled from the simulated network. */
 
@@ -52,12 +52,7 @@ test('an export contains, row for row, what labelers sent about the account, and
   await until('some traffic', () => truth().accepted > 800);
   for (const { faults } of sim.labelers.list) faults.setRate(0);
   await until('all labels to be sent', () => allGiven(sim));
-  const stored = async (): Promise<number> => {
-    const end = micros(Date.now() * 1000 + 60_000_000);
-    const counts = await station.store.countsByLabeler({ start: startedAt, end });
-    return counts.reduce((sum, { applied, removed }) => sum + applied + removed, 0);
-  };
-  await until('all labels to be stored', async () => (await stored()) === truth().accepted);
+  await until('all labels to be stored', async () => (await countRows(station.store)) === truth().accepted);
 
   const { url } = await startProgramInTest([
     'account',

@@ -3,7 +3,7 @@ import { labelStage } from '../../harness/labels/label-stage.ts';
 import { type LabelStation, startStation } from '../../harness/labels/label-station.ts';
 import { until } from '../../harness/process/until.ts';
 import { scanAccount } from '../../harness/store/scan.ts';
-import { createSim, type Sim } from '../../sim/index.ts';
+import type { Sim } from '../../sim/index.ts';
 import { accountOf } from '../../sim/labelers/truth.ts';
 import type { Observation } from '../../src/store/port.ts';
 import { day, micros } from '../../src/store/time.ts';
@@ -29,14 +29,7 @@ async function verdicts({ store }: LabelStation, { labelers }: Sim): Promise<str
 }
 
 test('a label signed before an unobserved key rotation is verified with the earlier key', async () => {
-  const sim = createSim({
-    ...{ rate: 1, historyHours: 0, labelers: 1, labelRate: 0 },
-    shapeLabeler: () => ({ software: 'skyware', didWeb: false }),
-  });
-  stage.sim = sim;
-  const { plc } = await sim.start();
-  const [labeler] = sim.labelers.list;
-  if (!labeler || plc === null) throw new Error('the simulated network has one labeler');
+  const { sim, labeler, plc } = await stage.oneLabeler({ software: 'skyware', didWeb: false });
   // The epoch begins before the labeler is discovered, so the labeler's first key is never observed.
   const first = await startStation({ seeds: [], plc }, { wall, monotonic });
   await first.stop();

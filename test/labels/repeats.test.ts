@@ -2,30 +2,19 @@ import { expect, test } from 'vitest';
 import { labelStage } from '../../harness/labels/label-stage.ts';
 import { startStation } from '../../harness/labels/label-station.ts';
 import { until } from '../../harness/process/until.ts';
-import { createSim } from '../../sim/index.ts';
+import { countRows } from '../../harness/store/scan.ts';
 
 const stage = labelStage();
 const { wall, monotonic } = stage;
 
 /** Creates a network with one labeler that has no labels yet. */
 async function network(software: 'skyware' | 'ozone' = 'skyware') {
-  const sim = createSim({
-    ...{ rate: 1, historyHours: 0, labelers: 1, labelRate: 0 },
-    shapeLabeler: () => ({ software, didWeb: false, oddShare: 0 }),
-  });
-  stage.sim = sim;
-  const { plc } = await sim.start();
-  const [labeler] = sim.labelers.list;
-  if (!labeler || plc === null) throw new Error('the simulated network has one labeler');
+  const { labeler, plc } = await stage.oneLabeler({ software, didWeb: false, oddShare: 0 });
   const settings = { seeds: [labeler.did], plc };
   const start = async (folder?: string) => {
     const station = await startStation(settings, { ...(folder === undefined ? {} : { folder }), wall, monotonic });
     stage.station = station;
-    const rows = async () => {
-      const { startedAt } = await station.store.epoch();
-      const counts = await station.store.countsByLabeler({ start: startedAt, end: wall() });
-      return counts.reduce((sum, { applied, removed }) => sum + applied + removed, 0);
-    };
+    const rows = () => countRows(station.store);
     const stored = (count: number) => until(`${count} rows`, async () => (await rows()) === count);
     const published = async () => {
       const { counts, top_labelers_7d: top, caveats } = await station.published();

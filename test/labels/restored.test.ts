@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
 import { type LabelStation, removeStation, startStation } from '../../harness/labels/label-station.ts';
 import { until } from '../../harness/process/until.ts';
+import { countRows } from '../../harness/store/scan.ts';
 import { createSim, type Sim } from '../../sim/index.ts';
 import { day, dayOf, dayStart, hour, micros } from '../../src/store/time.ts';
 
@@ -30,12 +31,6 @@ afterEach(async () => {
   passed = 0;
 });
 
-async function rows({ store }: LabelStation): Promise<number> {
-  const { startedAt: start } = await store.epoch();
-  const counts = await store.countsByLabeler({ start, end: micros(clocks.wall() + day) });
-  return counts.reduce((sum, { applied, removed }) => sum + applied + removed, 0);
-}
-
 /** Creates a stopped store that was copied, and then observed for two more hours. */
 async function observedSinceItsCopy() {
   const made = createSim({
@@ -55,7 +50,7 @@ async function observedSinceItsCopy() {
   };
   const first = await start();
   labeler.faults.emit(5);
-  await until('the first labels are stored', async () => (await rows(first)) === 5);
+  await until('the first labels are stored', async () => (await countRows(first.store)) === 5);
   const { generationId } = await first.store.epoch();
   await first.stop();
   const [store, copy] = ['store', 'copy'].map((name) => join(first.folder, name));
@@ -66,7 +61,7 @@ async function observedSinceItsCopy() {
   passed += hour;
   const second = await start(first.folder);
   labeler.faults.emit(7);
-  await until('the other labels are stored', async () => (await rows(second)) === 12);
+  await until('the other labels are stored', async () => (await countRows(second.store)) === 12);
   // Wait for a heartbeat that records the time of the newest rows.
   await until('the newest observed time is stored', async () => {
     const { observedThrough } = await second.store.frontier();
@@ -92,7 +87,7 @@ async function expectGapSinceTheCopy(
   { copied, generationId, labeler }: Awaited<ReturnType<typeof observedSinceItsCopy>>,
   restored: LabelStation,
 ): Promise<void> {
-  await until('all labels of the labeler are stored', async () => (await rows(restored)) === labeler.edge);
+  await until('all labels of the labeler are stored', async () => (await countRows(restored.store)) === labeler.edge);
   const { startedAt, generationId: now } = await restored.store.epoch();
   expect(now).toBe(generationId);
   const gaps = await restored.store.gaps({ start: startedAt, end: micros(clocks.wall() + day) });

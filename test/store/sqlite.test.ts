@@ -6,9 +6,9 @@ import { noon } from '../../harness/conformance/labels.ts';
 import { problems } from '../../harness/conformance/suite.ts';
 import { startScript } from '../../harness/process/script.ts';
 import { batchFrom, rowsOfBatch, source } from '../../harness/store/appender-batches.ts';
+import { countRows } from '../../harness/store/scan.ts';
 import { alice, batch, many, sealedToday, today, useSqliteFolder } from '../../harness/store/sqlite-folder.ts';
 import { StoreError } from '../../src/store/errors.ts';
-import type { StoreReader } from '../../src/store/port.ts';
 import type { SubjectKey } from '../../src/store/sqlite/base/row.ts';
 import { filterBlocks, subjectsSql } from '../../src/store/sqlite/day/account-rows.ts';
 import { hotSubjectsSql } from '../../src/store/sqlite/hot/hot-counts.ts';
@@ -35,7 +35,7 @@ describe('the write-ahead log of a day', () => {
     expect(log.size).toBeLessThanOrEqual(maxLogBytes);
     await expect(writer.append(many(accepted))).rejects.toMatchObject({ code: 'wal_full' });
     // A refused batch must leave neither a row nor an identity.
-    expect(await rowsOf(writer)).toBe(accepted * 1_000);
+    expect(await countRows(writer, wholeDay)).toBe(accepted * 1_000);
     stopped.exec('COMMIT');
     stopped.close();
     expect(await writer.append(many(accepted))).toMatchObject({ accepted: 1_000, duplicates: [] });
@@ -80,7 +80,7 @@ describe('a full disk', () => {
       code: 'disk_full',
       retry: true,
     });
-    expect(await rowsOf(writer)).toBe(1_000);
+    expect(await countRows(writer, wholeDay)).toBe(1_000);
     expect(await writer.positions()).toMatchObject(positions('0'));
     expect(await problems(writer)).toEqual([]);
     writer.limitPages(1_000_000);
@@ -145,7 +145,7 @@ describe('a seal that was renamed into place but not recorded', () => {
     isFull = false;
     expect(await writer.maintain(now)).toMatchObject({ sealed: ['2024-10-04'], postponed: [] });
     expect(await place.dayNames()).not.toContain(today);
-    expect(await rowsOf(writer)).toBe(1);
+    expect(await countRows(writer, wholeDay)).toBe(1);
     expect(await problems(writer)).toEqual([]);
   });
 });
@@ -274,9 +274,4 @@ function unplaceFilter(name: string): void {
   const replace = db.prepare('UPDATE subject_filter SET bits = ? WHERE block = ?');
   for (const [block, bits] of filterBlocks(subjects, subjects.length, false).entries()) replace.run(bits, block);
   db.close();
-}
-
-async function rowsOf(reader: StoreReader): Promise<number> {
-  const counts = await reader.countsByLabeler(wholeDay);
-  return counts.reduce((sum, { applied, removed }) => sum + applied + removed, 0);
 }

@@ -62,7 +62,6 @@ interface ExpectedSignatures {
   readonly unsigned: number;
 }
 
-/** Data from which the expected documents are derived. */
 interface OracleInput {
   readonly sim: Sim;
   readonly course: Course;

@@ -22,7 +22,6 @@ export interface AcceptedRow {
 /** Refusals that do not depend on the labeler, and are therefore no problem of it. */
 const harmless: ReadonlySet<string> = new Set(['pre_epoch', 'late', 'space_uri']);
 
-/** Accepted labels of one labeler. */
 interface AcceptedRows {
   /** Labels without repeats, in order of emission. */
   readonly rows: readonly AcceptedRow[];

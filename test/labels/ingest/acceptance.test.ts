@@ -5,6 +5,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { awayFromMidnight } from '../../../harness/labels/label-stage.ts';
 import { type LabelStation, quickTimings, removeStation, startStation } from '../../../harness/labels/label-station.ts';
 import { until } from '../../../harness/process/until.ts';
+import { countRows } from '../../../harness/store/scan.ts';
 import { createSim, type Sim } from '../../../sim/index.ts';
 import type { Labeler } from '../../../sim/labelers/labeler.ts';
 import { dayPath, storePaths } from '../../../src/store/sqlite/base/files.ts';
@@ -42,7 +43,7 @@ beforeEach(async () => {
   station = started;
   await until('the labeler is established', async () => (await started.overview()).coverage.sources.established === 1);
   labeler.faults.emit(3);
-  await until('the first labels are stored', async () => (await rows(started)) === 3);
+  await until('the first labels are stored', async () => (await countRows(started.store)) === 3);
 });
 
 afterEach(async () => {
@@ -51,12 +52,6 @@ afterEach(async () => {
   station = null;
   await sim.stop();
 });
-
-async function rows({ store }: LabelStation): Promise<number> {
-  const { startedAt: start } = await store.epoch();
-  const counts = await store.countsByLabeler({ start, end: micros(wall() + 48 * hour) });
-  return counts.reduce((sum, { applied, removed }) => sum + applied + removed, 0);
-}
 
 async function gaps({ store }: LabelStation) {
   const { startedAt: start } = await store.epoch();
@@ -77,11 +72,11 @@ test('while the disk is full, the instrument accepts no labels and its gap grows
       (caveat) => caveat === 'No labels of the one labeler are accepted at the moment (disk_full).',
     ),
   );
-  expect(await rows(observed())).toBeLessThan(2_003);
+  expect(await countRows(observed().store)).toBeLessThan(2_003);
   const [begun] = await gaps(observed());
   await until('the gap is longer', async () => ((await gaps(observed()))[0]?.end ?? 0) > (begun?.end ?? 0));
   observed().store.limitPages(1_000_000);
-  await until('the rest is stored', async () => (await rows(observed())) === 2_003);
+  await until('the rest is stored', async () => (await countRows(observed().store)) === 2_003);
   const all = await gaps(observed());
   expect(all).toEqual([{ source: null, reason: 'ingest_paused', start: begun?.start, end: all[0]?.end }]);
 });
@@ -100,7 +95,7 @@ test('while a stopped reader of the store keeps the log full, the instrument acc
   const paused = async () => (await observed().overview()).caveats.some((caveat) => caveat.includes('(wal_full)'));
   // Emit labels in small batches, which fill the log faster, because each commit writes whole pages.
   await until('acceptance is paused', async () => {
-    if (labeler.edge - (await rows(observed())) < 50) labeler.faults.emit(50);
+    if (labeler.edge - (await countRows(observed().store)) < 50) labeler.faults.emit(50);
     return paused();
   });
   // All labels emitted before may have been stored.
@@ -112,12 +107,15 @@ test('while a stopped reader of the store keeps the log full, the instrument acc
   await until('the gap is longer', async () => ((await latest())?.end ?? 0) > (first?.end ?? 0));
   expect(await latest()).toMatchObject({ start: first?.start });
   expect(statSync(`${path}-wal`).size).toBeLessThanOrEqual(16 * 1024 * 1024);
-  expect(await rows(observed())).toBeLessThan(labeler.edge);
+  expect(await countRows(observed().store)).toBeLessThan(labeler.edge);
   rowsRead.return?.();
   reader.close();
   const { startedAt: epochUs } = await observed().store.epoch();
   const { truth } = sim.labelers;
-  await until('the rest is stored', async () => (await rows(observed())) === truth.expected({ epochUs }).accepted);
+  await until(
+    'the rest is stored',
+    async () => (await countRows(observed().store)) === truth.expected({ epochUs }).accepted,
+  );
   await until('the artifact has no reason', async () => !(await paused()));
   expect(await gaps(observed())).toHaveLength(begun + 1);
 });
@@ -129,9 +127,9 @@ test('after a forward clock step, the instrument records a gap and accepts no la
   await until('the pause is published', async () =>
     (await observed().overview()).caveats.some((caveat) => caveat.includes('clock_doubtful')),
   );
-  expect(await rows(observed())).toBe(3);
+  expect(await countRows(observed().store)).toBe(3);
   offset = 0;
-  await until('the delayed labels are stored', async () => (await rows(observed())) === 8);
+  await until('the delayed labels are stored', async () => (await countRows(observed().store)) === 8);
   const [gap, ...others] = await gaps(observed());
   expect(others).toEqual([]);
   expect(gap).toMatchObject({ source: null, reason: 'ingest_paused' });
@@ -143,9 +141,9 @@ test('a backward clock step causes a gap, and labels that seemed to be in the fu
   labeler.faults.emit(5);
   // By the wrong clock, the labels and the epoch are in the future.
   await until('the gap is recorded', async () => (await gaps(observed())).length > 0);
-  expect(await rows(observed())).toBe(3);
+  expect(await countRows(observed().store)).toBe(3);
   offset = 0;
-  await until('the delayed labels are stored', async () => (await rows(observed())) === 8);
+  await until('the delayed labels are stored', async () => (await countRows(observed().store)) === 8);
   const { startedAt } = await observed().store.epoch();
   const refused = await observed().store.refusals({ start: startedAt, end: micros(wall() + hour) });
   expect(refused.filter(({ reason }) => reason !== 'duplicate')).toEqual([]);
@@ -162,18 +160,18 @@ test('after a backward correction of the clock, labels are stamped only once the
   labeler.faults.emit(1);
   await until('the step is noticed', async () => (await gaps(observed())).length > 0);
   passed.others = 70_000_000;
-  await until('the step is confirmed', async () => (await rows(observed())) === 4);
+  await until('the step is confirmed', async () => (await countRows(observed().store)) === 4);
   passed.others = 0;
   offset = 0;
   labeler.faults.emit(5);
   await until('the pause is published', async () =>
     (await observed().overview()).caveats.some((caveat) => caveat.includes('clock_behind')),
   );
-  expect(await rows(observed())).toBe(4);
+  expect(await countRows(observed().store)).toBe(4);
   // All clocks advance by 70 s.
   for (const clock of ['monotonic', 'others'] as const) passed[clock] += 70_000_000;
   offset += 70_000_000;
-  await until('the delayed labels are stored', async () => (await rows(observed())) === 9);
+  await until('the delayed labels are stored', async () => (await countRows(observed().store)) === 9);
   for await (const { problems } of observed().store.verify()) expect(problems).toEqual([]);
 });
 
@@ -183,7 +181,7 @@ test('after the machine was suspended, the instrument records a gap and accepts 
   offset = hour;
   passed.others = hour;
   labeler.faults.emit(5);
-  await until('the labels of that time are stored', async () => (await rows(observed())) === 8);
+  await until('the labels of that time are stored', async () => (await countRows(observed().store)) === 8);
   const found = await gaps(observed());
   expect(found).toMatchObject([{ source: null, reason: 'ingest_paused' }]);
   const { start, end } = found[0] ?? { start: 0, end: 0 };
@@ -212,7 +210,7 @@ test('after a start with a wrong clock, the instrument writes nothing until the 
   expect(await started.store.heartbeat()).toBeLessThan(begun);
   expect((await gaps(started)).filter((gap) => gap.end > begun)).toEqual([]);
   offset = 0;
-  await until('the labels of that time are stored', async () => (await rows(started)) === 8);
+  await until('the labels of that time are stored', async () => (await countRows(started.store)) === 8);
   const found = await gaps(started);
   expect(found).toMatchObject([{ source: null, reason: 'ingest_paused' }]);
   expect(found[0]?.end).toBeLessThan(present());
@@ -232,7 +230,7 @@ test('the instrument can be stopped while it waits for a correct clock at startu
   await started.stop();
   offset = 0;
   station = await startStation({ seeds: [labeler.did], ...network }, { folder, wall, monotonic });
-  expect(await rows(observed())).toBe(3);
+  expect(await countRows(observed().store)).toBe(3);
 });
 
 test('if no upstream sends a time, the instrument starts and observes, but does not remove days by age', async () => {

@@ -2,7 +2,6 @@ import { expect, test } from 'vitest';
 import { labelStage } from '../../../harness/labels/label-stage.ts';
 import { type LabelStation, startStation } from '../../../harness/labels/label-station.ts';
 import { until } from '../../../harness/process/until.ts';
-import { createSim } from '../../../sim/index.ts';
 import type { OddKind } from '../../../sim/labelers/odd-labels.ts';
 import type { LabelerProfile } from '../../../sim/labelers/profile.ts';
 import { hour, micros } from '../../../src/store/time.ts';
@@ -35,14 +34,7 @@ test.each<[string, Partial<LabelerProfile>]>([
   ['pages without a cursor', { ailment: 'no_cursor' }],
   ['only a stream', { ailment: 'no_query' }],
 ])('a refused row is counted once, even if it is read repeatedly (labeler with %s)', async (_, shape) => {
-  const made = createSim({
-    ...{ rate: 1, historyHours: 0, labelers: 1, labelRate: 0 },
-    shapeLabeler: () => ({ software: 'ozone', oddShare: 0, ...shape }),
-  });
-  stage.sim = made;
-  const { plc } = await made.start();
-  const [labeler] = made.labelers.list;
-  if (!labeler || plc === null) throw new Error('the simulation has no labeler');
+  const { labeler, plc } = await stage.oneLabeler({ software: 'ozone', oddShare: 0, ...shape });
   const { faults } = labeler;
   let emitted = 0;
   const start = async (folder?: string): Promise<LabelStation> => {
@@ -76,14 +68,7 @@ test.each<[string, Partial<LabelerProfile>]>([
 });
 
 test('refused rows beyond the memory limit are counted, and do not stop the labeler from being read', async () => {
-  const made = createSim({
-    ...{ rate: 1, historyHours: 0, labelers: 1, labelRate: 0 },
-    shapeLabeler: () => ({ software: 'skyware', oddShare: 0, ailment: 'no_stream' }),
-  });
-  stage.sim = made;
-  const { plc } = await made.start();
-  const [labeler] = made.labelers.list;
-  if (!labeler || plc === null) throw new Error('the simulation has no labeler');
+  const { labeler, plc } = await stage.oneLabeler({ software: 'skyware', oddShare: 0, ailment: 'no_stream' });
   const observed = await startStation({ seeds: [labeler.did], plc });
   stage.station = observed;
   const { store } = observed;

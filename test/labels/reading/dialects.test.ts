@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { labelStage } from '../../../harness/labels/label-stage.ts';
 import { startStation } from '../../../harness/labels/label-station.ts';
 import { until } from '../../../harness/process/until.ts';
-import { createSim } from '../../../sim/index.ts';
+import { countRows } from '../../../harness/store/scan.ts';
 import { dialects } from '../../../sim/labelers/profile.ts';
 import { day, micros } from '../../../src/store/time.ts';
 
@@ -11,22 +11,14 @@ const stage = labelStage();
 test.each(
   dialects.flatMap((dialect) => (['ozone', 'skyware'] as const).map((software) => [dialect, software] as const)),
 )('every label of a labeler that sends the dialect %s is stored with its signature (%s)', async (dialect, software) => {
-  const made = createSim({
-    ...{ rate: 1, historyHours: 0, labelers: 1, labelRate: 0 },
-    shapeLabeler: () => ({ software, dialect, oddShare: 0, unordered: false }),
-  });
-  stage.sim = made;
-  const { plc } = await made.start();
-  const [labeler] = made.labelers.list;
-  if (!labeler || plc === null) throw new Error('the simulation has no labeler');
+  const { labeler, plc } = await stage.oneLabeler({ software, dialect, oddShare: 0, unordered: false });
   const observed = await startStation({ seeds: [labeler.did], plc });
   stage.station = observed;
   const { store } = observed;
   await until('the labeler is established', async () => (await observed.overview()).coverage.sources.established === 1);
   const { startedAt: start } = await store.epoch();
   const always = { start, end: micros(Date.now() * 1000 + day) };
-  const stored = async () =>
-    (await store.countsByLabeler(always)).reduce((sum, { applied, removed }) => sum + applied + removed, 0);
+  const stored = () => countRows(store);
   for (let burst = 0; burst < 3; burst += 1) {
     const before = await stored();
     labeler.faults.emit(7);

@@ -4,12 +4,12 @@ import { describe, expect, test } from 'vitest';
 import { awayFromMidnight, labelStage } from '../../../harness/labels/label-stage.ts';
 import { type LabelStation, startStation } from '../../../harness/labels/label-station.ts';
 import { until } from '../../../harness/process/until.ts';
-import { createSim } from '../../../sim/index.ts';
+import { countRows } from '../../../harness/store/scan.ts';
 import type { LabelerProfile } from '../../../sim/labelers/profile.ts';
 import { type LabelsHours, recogniseLabelsHours } from '../../../src/artifact/hours/labels-hours.ts';
 import { labelerFromRow } from '../../../src/labels/roster/known-labeler.ts';
 import { FilledInReader } from '../../../src/labels/state/filled-in.ts';
-import { day, hour, micros, minute } from '../../../src/store/time.ts';
+import { hour, micros, minute } from '../../../src/store/time.ts';
 
 /**
  * Labels of an outage arrive together when it is over. The hours file counts them in the hour in which they were
@@ -18,12 +18,6 @@ import { day, hour, micros, minute } from '../../../src/store/time.ts';
 
 const stage = labelStage();
 const { wall, monotonic } = stage;
-
-async function rows({ store }: LabelStation): Promise<number> {
-  const { startedAt: start } = await store.epoch();
-  const counts = await store.countsByLabeler({ start, end: micros(wall() + day) });
-  return counts.reduce((sum, { applied, removed }) => sum + applied + removed, 0);
-}
 
 /** Returns the hours file that the instrument publishes after this call. */
 async function hoursFile({ folder }: LabelStation): Promise<LabelsHours> {
@@ -41,15 +35,7 @@ async function hoursFile({ folder }: LabelStation): Promise<LabelsHours> {
 /** Starts an instrument that has stored five labels of one labeler. */
 async function observing(shape: Partial<LabelerProfile>) {
   stage.passed = awayFromMidnight();
-  const made = createSim({
-    ...{ rate: 1, historyHours: 0, labelers: 1, labelRate: 0 },
-    clock: () => Date.now() + stage.passed / 1000,
-    shapeLabeler: () => ({ ...shape, software: 'skyware' }),
-  });
-  stage.sim = made;
-  const { plc } = await made.start();
-  const [labeler] = made.labelers.list;
-  if (!labeler || plc === null) throw new Error('the simulation has no labeler');
+  const { labeler, plc } = await stage.oneLabeler({ ...shape, software: 'skyware' });
   const start = (options = {}) => startStation({ seeds: [labeler.did], plc }, { wall, monotonic, ...options });
   const observed = await start();
   stage.station = observed;
@@ -60,7 +46,7 @@ async function observing(shape: Partial<LabelerProfile>) {
     ),
   );
   labeler.faults.emit(5);
-  await until('the first labels are stored', async () => (await rows(observed)) === 5);
+  await until('the first labels are stored', async () => (await countRows(observed.store)) === 5);
   return { labeler, observed, start };
 }
 
@@ -90,7 +76,7 @@ describe.each([
     labeler.faults.emit(10);
     stage.passed += 2 * hour;
     await labeler.faults.revive();
-    await until('all missed labels are stored', async () => (await rows(observed)) === 15);
+    await until('all missed labels are stored', async () => (await countRows(observed.store)) === 15);
     await until('the gap is withdrawn', async () => {
       const { startedAt: start } = await observed.store.epoch();
       const gaps = await observed.store.gaps({ start: micros(start + minute), end: wall() });
@@ -107,7 +93,7 @@ describe.each([
     stage.passed += 2 * hour;
     const restarted = await start({ folder: observed.folder });
     stage.station = restarted;
-    await until('all missed labels are stored', async () => (await rows(restarted)) === 15);
+    await until('all missed labels are stored', async () => (await countRows(restarted.store)) === 15);
     const spans = (await new FilledInReader().read(await restarted.store.positions())).get(labeler.did) ?? [];
     expect(spans.at(-1)?.end).toBeGreaterThan(wall() / minute);
     stage.passed += 4 * minute;

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { isReplaced, labelStage } from '../../../harness/labels/label-stage.ts';
 import { type LabelStation, startStation } from '../../../harness/labels/label-station.ts';
 import { until } from '../../../harness/process/until.ts';
+import { countRows } from '../../../harness/store/scan.ts';
 import { createSim, type SimOptions } from '../../../sim/index.ts';
 import type { Labeler } from '../../../sim/labelers/labeler.ts';
 import { verdict } from '../../../sim/labelers/truth.ts';
@@ -12,23 +13,13 @@ const stage = labelStage();
 
 /** Starts one labeler and the instrument, and waits until a few labels have been read. */
 async function observeOne(shape: ReturnType<NonNullable<SimOptions['shapeLabeler']>> = {}) {
-  const made = createSim({ rate: 1, historyHours: 0, labelers: 1, labelRate: 0, shapeLabeler: () => shape });
-  stage.sim = made;
-  const { plc } = await made.start();
-  const [labeler] = made.labelers.list;
-  if (!labeler || plc === null) throw new Error('the simulation has no labeler');
+  const { labeler, plc } = await stage.oneLabeler(shape);
   const started = await startStation({ seeds: [labeler.did], plc });
   stage.station = started;
   await until('the labeler is established', async () => (await started.overview()).coverage.sources.established === 1);
   labeler.faults.emit(3);
-  await until('the first labels are stored', async () => (await rows(started)) === 3);
+  await until('the first labels are stored', async () => (await countRows(started.store)) === 3);
   return { labeler, station: started, plc };
-}
-
-async function rows({ store }: LabelStation): Promise<number> {
-  const { startedAt: start } = await store.epoch();
-  const counts = await store.countsByLabeler({ start, end: micros(Date.now() * 1000 + 3_600_000_000) });
-  return counts.reduce((sum, { applied, removed }) => sum + applied + removed, 0);
 }
 
 async function gaps({ store }: LabelStation) {
@@ -39,9 +30,9 @@ async function gaps({ store }: LabelStation) {
 
 /** Emits more labels, and waits until they have been stored. */
 async function goesOn({ faults }: Labeler, observed: LabelStation, count = 4) {
-  const before = await rows(observed);
+  const before = await countRows(observed.store);
   faults.emit(count);
-  await until('the later labels are stored', async () => (await rows(observed)) >= before + count);
+  await until('the later labels are stored', async () => (await countRows(observed.store)) >= before + count);
 }
 
 const software = ['ozone', 'skyware'] as const;
@@ -70,7 +61,7 @@ describe.each(software)('reading a labeler with %s', (kind) => {
       epochUs: (await observed.store.epoch()).startedAt,
       which: 'emitted',
     });
-    await until('all emitted labels are stored', async () => (await rows(observed)) === truth?.accepted);
+    await until('all emitted labels are stored', async () => (await countRows(observed.store)) === truth?.accepted);
     expect(await gaps(observed)).toEqual([]);
   });
 });
@@ -110,7 +101,7 @@ describe.each(software)('the gap after an interruption of a labeler with %s', (k
     labeler.faults.loseTail(2);
     labeler.faults.emit(4);
     await until('the look-up has failed', () => labeler.faults.fired.get('query_answer') === 2);
-    await until('all emitted labels are stored', async () => (await rows(observed)) === 7);
+    await until('all emitted labels are stored', async () => (await countRows(observed.store)) === 7);
     expect(await gaps(observed)).toEqual([{ source: labeler.did, reason: 'cursor_reset' }]);
   });
 
@@ -149,7 +140,7 @@ describe.each(software)('the gap after an interruption of a labeler with %s', (k
     if (labeler) labeler.faults.ignoresCursors = true;
     stage.station = await startStation({ seeds: [labeler?.did ?? ''], plc: plc ?? '' });
     const observed = stage.station;
-    await until('the live labels are stored', async () => (await rows(observed)) > 5);
+    await until('the live labels are stored', async () => (await countRows(observed.store)) > 5);
     await until('the gap is recorded', async () => (await gaps(observed)).length > 0);
     expect(await gaps(observed)).toEqual([{ source: labeler?.did, reason: 'source_unavailable' }]);
     await until('a labeler is established', async () => (await observed.overview()).coverage.sources.established === 1);
@@ -177,7 +168,7 @@ describe.each(software)('the gap after an interruption of a labeler with %s', (k
       const { startedAt: epochUs } = await observed.store.epoch();
       labeler.faults.emit(60);
       made.labelers.directory.set(labeler.did, 'whole');
-      await until('the live labels are stored', async () => (await rows(observed)) > 40);
+      await until('the live labels are stored', async () => (await countRows(observed.store)) > 40);
       await until('the gap is withdrawn', async () => (await gaps(observed)).length === 0);
       labeler.faults.setRate(0);
       const due = () =>
@@ -185,7 +176,7 @@ describe.each(software)('the gap after an interruption of a labeler with %s', (k
           (label) =>
             verdict(label, epochUs, label.emittedUs) === null && (label.served || !isReplaced(labeler, label.n)),
         );
-      await until('the due labels are stored', async () => (await rows(observed)) === due().length);
+      await until('the due labels are stored', async () => (await countRows(observed.store)) === due().length);
       expect(due().length).toBeGreaterThan(40);
     },
   );
@@ -196,7 +187,7 @@ describe.each(software)('the gap after an interruption of a labeler with %s', (k
     labeler.faults.drop('end');
     labeler.faults.emit(2);
     await goesOn(labeler, observed);
-    await until('all labels are stored', async () => (await rows(observed)) === labeler.edge);
+    await until('all labels are stored', async () => (await countRows(observed.store)) === labeler.edge);
     await until('the gap is recorded', async () => (await gaps(observed)).length > 0);
     expect(await gaps(observed)).toEqual([{ source: labeler.did, reason: 'cursor_reset' }]);
   });

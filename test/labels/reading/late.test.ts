@@ -2,18 +2,12 @@ import { expect, test } from 'vitest';
 import { labelStage } from '../../../harness/labels/label-stage.ts';
 import { type LabelStation, startStation } from '../../../harness/labels/label-station.ts';
 import { until } from '../../../harness/process/until.ts';
-import { createSim } from '../../../sim/index.ts';
+import { countRows } from '../../../harness/store/scan.ts';
 import { admissionLimits } from '../../../src/labels/ingest/admission.ts';
-import { day, hour, micros, minute } from '../../../src/store/time.ts';
+import { hour, minute } from '../../../src/store/time.ts';
 
 const stage = labelStage();
 const { wall, monotonic } = stage;
-
-async function rows({ store }: LabelStation): Promise<number> {
-  const { startedAt: start } = await store.epoch();
-  const counts = await store.countsByLabeler({ start, end: micros(wall() + day) });
-  return counts.reduce((sum, { applied, removed }) => sum + applied + removed, 0);
-}
 
 test.each([
   ['a stream and pages', {}],
@@ -21,15 +15,7 @@ test.each([
 ] as const)(
   'a labeler that is found late and whose first read is interrupted has a gap for the labels that are too old (%s)',
   async (_, shape) => {
-    const made = createSim({
-      ...{ rate: 1, historyHours: 0, labelers: 1, labelRate: 0 },
-      clock: () => Date.now() + stage.passed / 1000,
-      shapeLabeler: () => ({ software: 'skyware', oddShare: 0, ...shape }),
-    });
-    stage.sim = made;
-    const { plc } = await made.start();
-    const [labeler] = made.labelers.list;
-    if (!labeler || plc === null) throw new Error('the simulation has no labeler');
+    const { labeler, plc } = await stage.oneLabeler({ software: 'skyware', oddShare: 0, ...shape });
     const start = async (seeds: readonly string[], folder?: string): Promise<LabelStation> => {
       const started = await startStation({ seeds, plc }, { wall, monotonic, ...(folder ? { folder } : {}) });
       stage.station = started;
@@ -44,12 +30,12 @@ test.each([
     // Delay pages, so that the test can stop the reader between two pages.
     labeler.faults.delayed(300);
     const second = await start([labeler.did], folder);
-    await until('a first page is stored', async () => (await rows(second)) > 0);
+    await until('a first page is stored', async () => (await countRows(second.store)) > 0);
     const foundAt = wall();
     await second.stop();
     labeler.faults.heal();
     const third = await start([labeler.did], folder);
-    await until('all labels are stored', async () => (await rows(third)) === 600);
+    await until('all labels are stored', async () => (await countRows(third.store)) === 600);
     const gaps = await third.store.gaps({ start: startedAt, end: wall(), source: labeler.did });
     const [late, ...others] = gaps.filter(({ source }) => source !== null);
     expect(late).toMatchObject({ start: startedAt, reason: 'not_observed' });

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { labelStage } from '../../../harness/labels/label-stage.ts';
 import { type LabelStation, startStation } from '../../../harness/labels/label-station.ts';
 import { until } from '../../../harness/process/until.ts';
-import { createSim } from '../../../sim/index.ts';
+import { countRows } from '../../../harness/store/scan.ts';
 import type { LabelerProfile } from '../../../sim/labelers/profile.ts';
 import { admissionLimits } from '../../../src/labels/ingest/admission.ts';
 import { labelerFromRow } from '../../../src/labels/roster/known-labeler.ts';
@@ -11,12 +11,6 @@ import { day, hour, micros, minute } from '../../../src/store/time.ts';
 const stage = labelStage();
 const { wall, monotonic } = stage;
 
-async function rows({ store }: LabelStation): Promise<number> {
-  const { startedAt: start } = await store.epoch();
-  const counts = await store.countsByLabeler({ start, end: micros(wall() + day) });
-  return counts.reduce((sum, { applied, removed }) => sum + applied + removed, 0);
-}
-
 async function gaps({ store }: LabelStation) {
   const { startedAt: start } = await store.epoch();
   return store.gaps({ start, end: micros(wall() + day) });
@@ -24,15 +18,7 @@ async function gaps({ store }: LabelStation) {
 
 /** Makes a labeler unreachable after five of its labels have been stored. */
 async function outOfReach(shape: Partial<LabelerProfile>) {
-  const made = createSim({
-    ...{ rate: 1, historyHours: 0, labelers: 1, labelRate: 0 },
-    clock: () => Date.now() + stage.passed / 1000,
-    shapeLabeler: () => shape,
-  });
-  stage.sim = made;
-  const { plc } = await made.start();
-  const [labeler] = made.labelers.list;
-  if (!labeler || plc === null) throw new Error('the simulation has no labeler');
+  const { labeler, plc } = await stage.oneLabeler(shape);
   const observed = await startStation({ seeds: [labeler.did], plc }, { wall, monotonic });
   stage.station = observed;
   const { startedAt } = await observed.store.epoch();
@@ -45,7 +31,7 @@ async function outOfReach(shape: Partial<LabelerProfile>) {
   );
   const before = await gaps(observed);
   labeler.faults.emit(5);
-  await until('the first labels are stored', async () => (await rows(observed)) === 5);
+  await until('the first labels are stored', async () => (await countRows(observed.store)) === 5);
   const established = async () => (await observed.overview()).coverage.sources.established === 1;
   await until('the labeler is established', established);
   await labeler.faults.dead();
@@ -68,7 +54,7 @@ describe.each([
     expect(gap).toMatchObject({ source: labeler.did, reason: 'source_unavailable' });
     expect((gap?.end ?? 0) - (gap?.start ?? 0)).toBeGreaterThan(2 * hour - minute);
     await labeler.faults.revive();
-    await until('all missed labels are stored', async () => (await rows(observed)) === 15);
+    await until('all missed labels are stored', async () => (await countRows(observed.store)) === 15);
     await until('the gap is withdrawn', async () => (await gaps(observed)).length === before.length);
     expect(await gaps(observed)).toEqual(before);
   });
@@ -81,7 +67,7 @@ describe.each([
     await until('the gap is recorded', async () => (await gaps(observed)).length > before.length);
     const start = (await gaps(observed)).at(-1)?.start ?? 0;
     await labeler.faults.revive();
-    await until('the labels that are not too old', async () => (await rows(observed)) === 9);
+    await until('the labels that are not too old', async () => (await countRows(observed.store)) === 9);
     const latest = async () => (await gaps(observed)).at(-1);
     await until(
       'the rest is withdrawn',
@@ -110,7 +96,7 @@ describe.each([
     // rows.
     labeler.faults.delayed(1_000);
     await labeler.faults.revive();
-    await until('all missed labels are stored', async () => (await rows(observed)) === 15);
+    await until('all missed labels are stored', async () => (await countRows(observed.store)) === 15);
     // Advance the clock by two days before the reader receives the page that shows the end.
     stage.passed += 49 * hour;
     await until('the gap is withdrawn', async () => (await gaps(observed)).length === before.length);

@@ -3,7 +3,6 @@ import { expect, test } from 'vitest';
 import { labelStage } from '../../../harness/labels/label-stage.ts';
 import { startStation } from '../../../harness/labels/label-station.ts';
 import { until } from '../../../harness/process/until.ts';
-import { createSim } from '../../../sim/index.ts';
 import { noPosition, readPosition, writePosition } from '../../../src/labels/state/reading-events.ts';
 import { openSqliteWriter } from '../../../src/store/sqlite/write/writer.ts';
 import { day, micros } from '../../../src/store/time.ts';
@@ -11,14 +10,7 @@ import { day, micros } from '../../../src/store/time.ts';
 const stage = labelStage();
 
 test('the cursor "0" of an empty page is not used as a position, so no page is read again', async () => {
-  const made = createSim({
-    ...{ rate: 1, historyHours: 0, labelers: 1, labelRate: 0 },
-    shapeLabeler: () => ({ software: 'skyware', ailment: 'no_stream' }),
-  });
-  stage.sim = made;
-  const { plc } = await made.start();
-  const [labeler] = made.labelers.list;
-  if (!labeler || plc === null) throw new Error('the simulation has no labeler');
+  const { labeler, plc } = await stage.oneLabeler({ software: 'skyware', ailment: 'no_stream' });
   const observed = await startStation({ seeds: [labeler.did], plc });
   stage.station = observed;
   const { store, quirks } = observed;
@@ -40,14 +32,7 @@ test('the cursor "0" of an empty page is not used as a position, so no page is r
 });
 
 test('the first read of a labeler with huge labels stores its other labels, and refuses the huge labels as oversized', async () => {
-  const made = createSim({
-    ...{ rate: 1, historyHours: 0, labelers: 1, labelRate: 0 },
-    shapeLabeler: () => ({ software: 'skyware', ailment: 'no_stream' }),
-  });
-  stage.sim = made;
-  const { plc } = await made.start();
-  const [labeler] = made.labelers.list;
-  if (!labeler || plc === null) throw new Error('the simulation has no labeler');
+  const { sim: made, labeler, plc } = await stage.oneLabeler({ software: 'skyware', ailment: 'no_stream' });
   made.labelers.directory.set(labeler.did, 'no_service');
   const observed = await startStation({ seeds: [labeler.did], plc });
   stage.station = observed;
@@ -64,14 +49,7 @@ test('the first read of a labeler with huge labels stores its other labels, and 
 });
 
 test('only the positions of a labeler’s newest endpoints are kept', async () => {
-  const made = createSim({
-    ...{ rate: 1, historyHours: 0, labelers: 1, labelRate: 0 },
-    shapeLabeler: () => ({ software: 'skyware' }),
-  });
-  stage.sim = made;
-  const { plc } = await made.start();
-  const [labeler] = made.labelers.list;
-  if (!labeler || plc === null) throw new Error('the simulation has no labeler');
+  const { labeler, plc } = await stage.oneLabeler({ software: 'skyware' });
   const { did } = labeler;
   const first = await startStation({ seeds: [did], plc });
   stage.station = first;

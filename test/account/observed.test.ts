@@ -2,8 +2,7 @@ import type { Browser, BrowserContextOptions, Locator } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { accounts, hostileTexts } from '../../harness/accounts/account-history.ts';
 import { type ObservedAccounts, observeAccounts } from '../../harness/accounts/observed-accounts.ts';
-import { inspect, openPage } from '../../harness/pages/account-browser.ts';
-import { hasBrowser, startBrowser } from '../../harness/pages/browser.ts';
+import { hasBrowser, inspect, openPage, startBrowser } from '../../harness/pages/browser.ts';
 import { type Server, startServer } from '../../harness/process/program.ts';
 
 const hotRows = 165_000;

@@ -2,8 +2,7 @@ import { rmSync } from 'node:fs';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { artifactFolder } from '../../harness/artifacts/artifacts.ts';
-import { inspect, openPage } from '../../harness/pages/account-browser.ts';
-import { hasBrowser, startBrowser } from '../../harness/pages/browser.ts';
+import { hasBrowser, inspect, openPage, startBrowser } from '../../harness/pages/browser.ts';
 import { type Server, startServer } from '../../harness/process/program.ts';
 import { paths } from '../../src/contract/identifiers.ts';
 

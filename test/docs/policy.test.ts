@@ -1,9 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import axe from 'axe-core';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { artifactFolder } from '../../harness/artifacts/artifacts.ts';
-import { hasBrowser, startBrowser } from '../../harness/pages/browser.ts';
+import { hasBrowser, inspect, openPage, startBrowser } from '../../harness/pages/browser.ts';
 import { root } from '../../harness/process/imports.ts';
 import { type Server, startServer } from '../../harness/process/program.ts';
 import { accountExportSchema } from '../../src/contract/account.ts';
@@ -105,22 +104,14 @@ describe('/policy', () => {
     async (path, colorScheme) => {
       const browser = await startBrowser();
       onTestFinished(() => browser.close());
-      const page = await browser.newPage({ colorScheme, viewport: { width: 320, height: 640 }, bypassCSP: true });
-      const asked: string[] = [];
-      const complaints: string[] = [];
-      page.on('request', (request) => asked.push(request.url()));
-      page.on('console', (message) => complaints.push(message.text()));
-      await page.goto(`${program.url}${path}`);
+      const options = { javaScriptEnabled: true, colorScheme, viewport: { width: 320, height: 640 } };
+      const { page, asked, complaints } = await openPage(browser, `${program.url}${path}`, options);
       expect(asked.filter((url) => !url.startsWith('data:'))).toEqual([
         `${program.url}${path}`,
         `${program.url}/assets/almanac.css`,
         ...(path.startsWith('/method/') ? [`${program.url}/assets/docs.css`] : []),
       ]);
       expect(complaints).toEqual([]);
-      const wide = await page.evaluate(
-        () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
-      );
-      expect(wide).toBe(0);
       // A table heading must not have more lines than words, because a word would then be broken.
       const lines = await page.locator('thead th').evaluateAll((cells) =>
         cells.map((cell) => {
@@ -131,19 +122,7 @@ describe('/policy', () => {
       );
       expect(lines.length).toBeGreaterThan(1);
       expect(lines.filter(([, count]) => count !== 1)).toEqual([]);
-      await page.evaluate(axe.source);
-      const found = await page.evaluate(async () =>
-        (await window.axe.run({ rules: { 'target-size': { enabled: true } } })).violations.map(
-          ({ id, nodes }) => `${id}: ${nodes[0]?.html}`,
-        ),
-      );
-      expect(found).toEqual([]);
+      expect(await inspect(page)).toEqual({ found: [], tooWide: 0 });
     },
   );
 });
-
-declare global {
-  interface Window {
-    readonly axe: { run(options: object): Promise<{ violations: { id: string; nodes: { html: string }[] }[] }> };
-  }
-}

@@ -2,13 +2,12 @@ import { mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import axe from 'axe-core';
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import type { Browser, BrowserContextOptions } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { writeClosedArchive } from '../../harness/archive/closed-archive.ts';
 import { artifactFolder, youngArtifact } from '../../harness/artifacts/artifacts.ts';
 import { listenForTest } from '../../harness/net/listen.ts';
-import { hasBrowser, startBrowser } from '../../harness/pages/browser.ts';
+import { hasBrowser, openPage, smallestText, startBrowser, violations } from '../../harness/pages/browser.ts';
 import { type Server, startServer } from '../../harness/process/program.ts';
 import { until } from '../../harness/process/until.ts';
 import { artifactNames } from '../../src/artifact/write.ts';
@@ -17,21 +16,8 @@ import { rateText } from '../../src/web/format.ts';
 /** Directory for screenshots. By default, none are taken. */
 const shots = process.env.ALMANAC_SHOTS;
 const base = '/atproto';
+const scripted = { javaScriptEnabled: true, viewport: { width: 1280, height: 800 } };
 const [hourMs, dayMs] = [3_600_000, 86_400_000];
-
-/** Returns the size of the smallest text on a page, in pixels. */
-function smallestText(page: Page): Promise<number> {
-  return page.evaluate(() => {
-    const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
-    let smallest = Number.POSITIVE_INFINITY;
-    while (texts.nextNode()) {
-      const { parentElement, textContent } = texts.currentNode;
-      if (parentElement === null || textContent?.trim() === '' || parentElement.closest('svg')) continue;
-      smallest = Math.min(smallest, Number.parseFloat(getComputedStyle(parentElement).fontSize));
-    }
-    return smallest;
-  });
-}
 
 describe.skipIf(!hasBrowser)('the archive page in a browser', () => {
   const artifacts = artifactFolder();
@@ -66,15 +52,8 @@ describe.skipIf(!hasBrowser)('the archive page in a browser', () => {
     rmSync(root, { recursive: true });
   });
 
-  async function open(path: string, options: BrowserContextOptions = {}) {
-    const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options });
-    const page = await context.newPage();
-    const complaints: string[] = [];
-    page.on('pageerror', (error) => complaints.push(String(error)));
-    page.on('console', (message) => complaints.push(message.text()));
-    await page.goto(`${program.url}${path}`);
-    return { page, complaints, close: () => context.close() };
-  }
+  const open = (path: string, options: BrowserContextOptions = {}) =>
+    openPage(browser, `${program.url}${path}`, { ...scripted, ...options });
 
   const states = [
     ['shown', false],
@@ -93,7 +72,7 @@ describe.skipIf(!hasBrowser)('the archive page in a browser', () => {
   it('has no accessibility violation and no overflow from 320 to 1280 px, light and dark, and causes no browser error', async () => {
     for (const [name, isHeld] of states) {
       await hold(isHeld);
-      const { page, complaints, close } = await open('/archive');
+      const { page, complaints } = await open('/archive');
       for (const [width, colorScheme] of [
         [320, 'light'],
         [480, 'dark'],
@@ -105,12 +84,12 @@ describe.skipIf(!hasBrowser)('the archive page in a browser', () => {
         await page.setViewportSize({ width, height: 800 });
         await page.emulateMedia({ colorScheme });
         expect(await page.evaluate(() => document.documentElement.scrollWidth), place).toBeLessThanOrEqual(width);
-        expect(await smallestText(page), place).toBeGreaterThanOrEqual(12);
+        expect(await smallestText(page, 'svg'), place).toBeGreaterThanOrEqual(12);
         if (width !== 768) expect(await violations(page), place).toEqual([]);
         if (shots !== undefined) await page.screenshot({ path: join(shots, `${place}.png`), fullPage: true });
       }
       expect(complaints, name).toEqual([]);
-      await close();
+      await page.close();
     }
   });
 
@@ -123,7 +102,7 @@ describe.skipIf(!hasBrowser)('the archive page in a browser', () => {
 
   it('is complete without scripts, and links only to existing files and pages', async () => {
     await hold(false);
-    const { page, close } = await open('/archive', { javaScriptEnabled: false });
+    const { page } = await open('/archive', { javaScriptEnabled: false });
     expect(await page.locator('.archive-days tbody tr').count()).toBe(30);
     expect(await page.locator('.plots > svg.plot').count()).toBe(4);
     const drawn = await page.locator('.plots > svg.plot').first().boundingBox();
@@ -136,17 +115,17 @@ describe.skipIf(!hasBrowser)('the archive page in a browser', () => {
       const response = await fetch(new URL(href, `${program.url}/archive`), { method: 'HEAD' });
       expect([href, response.status]).toEqual([href, 200]);
     }
-    await close();
+    await page.close();
   });
 
   it('can be reached by keyboard from the observatory page, which shows one chart of the archive', async () => {
-    const { page, close } = await open('/', { javaScriptEnabled: false });
+    const { page } = await open('/', { javaScriptEnabled: false });
     expect(await page.locator('section[aria-labelledby="archive"] .plots > svg.plot').count()).toBe(2);
     await page.getByRole('link', { name: 'The archive' }).first().focus();
     await page.keyboard.press('Enter');
     await page.waitForURL(/\/archive$/);
     expect(await page.locator('h1').textContent()).toBe('The archive');
-    await close();
+    await page.close();
   });
 
   it('keeps its section on the observatory page while the script updates the facts, and hides labels while the operator holds them', async () => {
@@ -156,13 +135,13 @@ describe.skipIf(!hasBrowser)('the archive page in a browser', () => {
       html
         .replace(/(<div class="chart-read" data-own="">).*?<\/div>/s, '$1</div>')
         .replaceAll(/ data-through="\d+"|\d\d:\d\d UTC/g, '');
-    const said: string[][] = [];
+    const said: (readonly string[])[] = [];
     /** Returns the section as the server renders it now. */
     const served = async (): Promise<string> => {
-      const { page, complaints, close } = await open('/', { javaScriptEnabled: false });
+      const { page, complaints } = await open('/', { javaScriptEnabled: false });
       said.push(complaints);
       const html = await page.locator('section[aria-labelledby="archive"]').innerHTML();
-      await close();
+      await page.close();
       return asRendered(html);
     };
     const before = await served();
@@ -184,12 +163,12 @@ describe.skipIf(!hasBrowser)('the archive page in a browser', () => {
     expect(either).toContain(first);
     expect(either).toContain(last);
     expect([...said.flat(), ...live.complaints].filter((text) => !text.includes('503'))).toEqual([]);
-    await live.close();
+    await live.page.close();
   });
 
   it('reads the values of a day by pointer, touch and keyboard, from the same numbers as the file', async () => {
     await hold(false);
-    const { page, complaints, close } = await open('/archive', { hasTouch: true });
+    const { page, complaints } = await open('/archive', { hasTouch: true });
     const figure = page.locator('section[aria-labelledby="year"] figure');
     const file = await (await fetch(`${program.url}/charts/year-labels.csv`)).text();
     const lines = file.split('\n').slice(1);
@@ -212,15 +191,15 @@ describe.skipIf(!hasBrowser)('the archive page in a browser', () => {
     expect(await figure.locator('input').getAttribute('aria-valuetext')).toMatch(shown);
     expect(await figure.locator('.plot-cursor').count()).toBe(2);
     expect(complaints).toEqual([]);
-    await close();
+    await page.close();
   });
 
   it('links each point of the chart to the file of its day', async () => {
-    const { page, close } = await open('/archive');
+    const { page } = await open('/archive');
     await page.locator('.plots a').nth(10).click();
     const day = new Date(Date.now() - 19 * dayMs).toISOString().slice(0, 10);
     expect(page.url()).toBe(`${program.url}/archive/days/${day}/day.json`);
-    await close();
+    await page.close();
   });
 
   it('has files that a page of another origin can read in ranges, such as the end of a Parquet file', async () => {
@@ -245,20 +224,4 @@ describe.skipIf(!hasBrowser)('the archive page in a browser', () => {
     expect(end).toEqual([206, 8, 'PAR1', `bytes ${size - 8}-${size - 1}/${size}`]);
     await page.close();
   });
-
-  /** Returns the violations that axe-core finds by the rules of WCAG 2.2 AA and its own best practices. */
-  async function violations(page: Page): Promise<string[]> {
-    // Inject the script through the debugger, because the page's policy rejects foreign scripts.
-    await page.evaluate(axe.source);
-    return page.evaluate(async () => {
-      const { axe } = globalThis as unknown as {
-        axe: { run(options: object): Promise<{ violations: { id: string; nodes: { html: string }[] }[] }> };
-      };
-      const { violations } = await axe.run({
-        resultTypes: ['violations'],
-        rules: { 'target-size': { enabled: true } },
-      });
-      return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`);
-    });
-  }
 });

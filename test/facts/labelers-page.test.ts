@@ -1,32 +1,18 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import axe from 'axe-core';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { artifactFolder } from '../../harness/artifacts/artifacts.ts';
 import { labelerFixture, putLabelers } from '../../harness/artifacts/labelers.ts';
-import { hasBrowser, startBrowser } from '../../harness/pages/browser.ts';
+import { hasBrowser, openPage, smallestText, startBrowser, violations } from '../../harness/pages/browser.ts';
 import { type Server, startServer } from '../../harness/process/program.ts';
 import { until } from '../../harness/process/until.ts';
 
 /** Directory for screenshots. By default, none are taken. */
 const shots = process.env.ALMANAC_SHOTS;
 const base = '/atproto';
+const scripted = { javaScriptEnabled: true, viewport: { width: 1280, height: 800 } };
 const maxFirstLoadBytes = 50_000;
-
-/** Returns the size of the smallest text on a page, in pixels. */
-function smallestText(page: Page): Promise<number> {
-  return page.evaluate(() => {
-    const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
-    let smallest = Number.POSITIVE_INFINITY;
-    while (texts.nextNode()) {
-      const { parentElement, textContent } = texts.currentNode;
-      if (parentElement === null || textContent?.trim() === '') continue;
-      smallest = Math.min(smallest, Number.parseFloat(getComputedStyle(parentElement).fontSize));
-    }
-    return smallest;
-  });
-}
 
 /**
  * Waits until the table has this number of rows, because a page may still be loading when its address is already known.
@@ -57,15 +43,8 @@ describe.skipIf(!hasBrowser)('the pages about labelers in a browser', () => {
     folder.remove();
   });
 
-  async function open(path: string, options: BrowserContextOptions = {}) {
-    const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options });
-    const page = await context.newPage();
-    const complaints: string[] = [];
-    page.on('pageerror', (error) => complaints.push(String(error)));
-    page.on('console', (message) => complaints.push(message.text()));
-    await page.goto(`${program.url}${path}`);
-    return { page, complaints, close: () => context.close() };
-  }
+  const open = (path: string, options: BrowserContextOptions = {}) =>
+    openPage(browser, `${program.url}${path}`, { ...scripted, ...options });
 
   const pages = (): [string, string][] => [
     ['list', '/labelers'],
@@ -76,7 +55,7 @@ describe.skipIf(!hasBrowser)('the pages about labelers in a browser', () => {
 
   it('have no accessibility violation and no overflow from 320 to 1280 px, light and dark', async () => {
     for (const [name, path] of pages()) {
-      const { page, complaints, close } = await open(path);
+      const { page, complaints } = await open(path);
       for (const [width, colorScheme] of [
         [320, 'light'],
         [480, 'light'],
@@ -92,18 +71,18 @@ describe.skipIf(!hasBrowser)('the pages about labelers in a browser', () => {
         if (shots !== undefined) await page.screenshot({ path: join(shots, `${place}.png`) });
       }
       expect(complaints, name).toEqual([]);
-      await close();
+      await page.close();
     }
   });
 
   it('fit a phone even if every table is open', async () => {
-    const { page, close } = await open(`/labelers/${busy?.did}`, { viewport: { width: 320, height: 800 } });
+    const { page } = await open(`/labelers/${busy?.did}`, { viewport: { width: 320, height: 800 } });
     await page.locator('details').evaluateAll((all) => {
       for (const one of all) one.setAttribute('open', '');
     });
     expect(await page.locator('.day-table small').count()).toBeGreaterThan(0);
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(320);
-    await close();
+    await page.close();
   });
 
   it('contain no inline script or style, and permit a script only on a page with a chart', async () => {
@@ -121,7 +100,7 @@ describe.skipIf(!hasBrowser)('the pages about labelers in a browser', () => {
   });
 
   it('can be searched by keyboard, sorted and paged without scripts', async () => {
-    const { page, close } = await open('/labelers', { javaScriptEnabled: false });
+    const { page } = await open('/labelers', { javaScriptEnabled: false });
     await page.locator('#q').focus();
     const [first = '', ...others] = handles;
     const sought = others[42] ?? '';
@@ -140,11 +119,11 @@ describe.skipIf(!hasBrowser)('the pages about labelers in a browser', () => {
     await page.getByText('Next page').click();
     await page.waitForURL(/page=2/);
     await lists(page, 50);
-    await close();
+    await page.close();
   });
 
   it('transfer at most 50 kB when the list of 5,000 labelers is first loaded', async () => {
-    const { page, close } = await open('/labelers');
+    const { page } = await open('/labelers');
     const bytes = await page.evaluate(() =>
       [...performance.getEntriesByType('navigation'), ...performance.getEntriesByType('resource')].reduce(
         (sum, entry) => sum + (entry as PerformanceResourceTiming).transferSize,
@@ -153,36 +132,20 @@ describe.skipIf(!hasBrowser)('the pages about labelers in a browser', () => {
     );
     expect(bytes).toBeGreaterThan(5_000);
     expect(bytes).toBeLessThan(maxFirstLoadBytes);
-    await close();
+    await page.close();
   });
 
   it('state the problem of a failing labeler for the operator of that labeler', async () => {
-    const { page, close } = await open(`/labelers/${failing?.did}`);
+    const { page } = await open(`/labelers/${failing?.did}`);
     expect(await page.locator('.panel.warn').textContent()).toContain('responds to anonymous requests with 401 or 403');
-    await close();
+    await page.close();
   });
 
   it('are linked from the observatory page', async () => {
-    const { page, close } = await open('/', { javaScriptEnabled: false });
+    const { page } = await open('/', { javaScriptEnabled: false });
     await page.locator('a[href^="./labelers/did:"]').first().click();
     await page.waitForURL(/\/labelers\/did:plc:/);
     expect(await page.locator('h2').first().textContent()).not.toBe('');
-    await close();
+    await page.close();
   });
-
-  /** Returns the violations that axe-core finds by the rules of WCAG 2.2 AA and its own best practices. */
-  async function violations(page: Page): Promise<string[]> {
-    // Inject the script through the debugger, because the page's policy rejects foreign scripts.
-    await page.evaluate(axe.source);
-    return page.evaluate(async () => {
-      const { axe } = globalThis as unknown as {
-        axe: { run(options: object): Promise<{ violations: { id: string; nodes: { html: string }[] }[] }> };
-      };
-      const { violations } = await axe.run({
-        resultTypes: ['violations'],
-        rules: { 'target-size': { enabled: true } },
-      });
-      return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`);
-    });
-  }
 });

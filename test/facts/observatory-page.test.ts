@@ -1,11 +1,10 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import axe from 'axe-core';
 import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { artifactFolder, youngArtifact } from '../../harness/artifacts/artifacts.ts';
 import type { JsonObject } from '../../harness/artifacts/fixtures.ts';
-import { hasBrowser, startBrowser } from '../../harness/pages/browser.ts';
+import { hasBrowser, startBrowser, violations } from '../../harness/pages/browser.ts';
 import { type PageStateName, pageStates } from '../../harness/pages/page-states.ts';
 import { type Server, startServer } from '../../harness/process/program.ts';
 import { artifactNames } from '../../src/artifact/write.ts';
@@ -264,20 +263,4 @@ describe.skipIf(!hasBrowser)('the observatory page in a browser', () => {
     expect(bytes).toBeLessThan(150_000);
     await close();
   });
-
-  /** Returns the violations that axe-core finds by the rules of WCAG 2.2 AA and its own best practices. */
-  async function violations(page: Page): Promise<string[]> {
-    // Inject the script through the debugger, because the page's policy rejects foreign scripts.
-    if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(axe.source);
-    return page.evaluate(async () => {
-      const { axe } = globalThis as unknown as {
-        axe: { run(options: object): Promise<{ violations: { id: string; nodes: { html: string }[] }[] }> };
-      };
-      const { violations } = await axe.run({
-        resultTypes: ['violations'],
-        rules: { 'target-size': { enabled: true } },
-      });
-      return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`);
-    });
-  }
 });

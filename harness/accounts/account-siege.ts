@@ -4,8 +4,7 @@ import { connect, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { connect as connectTls } from 'node:tls';
 import { certificate } from '../net/listen.ts';
-import { memoryMib } from '../process/process-tree.ts';
-import { childrenOf } from './account.ts';
+import { childrenOf, memoryMib } from '../process/process-tree.ts';
 
 /** Runs hostile and honest clients against the account surface and collects the responses to the honest ones. */
 
@@ -208,14 +207,12 @@ export interface HonestAnswer {
   readonly path: string;
 }
 
-/** Result of a siege. */
 interface SiegeOutcome {
   readonly answers: readonly HonestAnswer[];
   /** Maximum resident memory of the service and its reading processes together, in MB. */
   readonly peakMb: number;
 }
 
-/** Options for a siege. */
 interface SiegeOptions {
   readonly way: Way;
   readonly targets: SiegeTargets;

@@ -1,4 +1,3 @@
-import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { AccountRow, ExportCreated, ExportPage } from '../../src/contract/account.ts';
@@ -76,13 +75,6 @@ export function startAccount(
 ): Program {
   const own = ['account', '--port', '0', '--store', `sqlite:${join(folder, 'labels')}`, '--data', folder];
   return startProgramInTest([...own, ...args], { env }, later);
-}
-
-/** Returns the process ids of a process's live children. */
-export function childrenOf(pid: number): number[] {
-  return readdirSync(`/proc/${pid}/task`).flatMap((task) =>
-    readFileSync(`/proc/${pid}/task/${task}/children`, 'utf8').split(' ').filter(Boolean).map(Number),
-  );
 }
 
 /** A complete response of the account surface. */

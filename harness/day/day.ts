@@ -8,17 +8,16 @@ import { claimOrigin } from '../../src/store/origin.ts';
 import { micros } from '../../src/store/time.ts';
 import { coverage, windowUs } from '../../src/weather/window/window.ts';
 import { SmallDisk } from '../faults/small-disk.ts';
-import { partsOf } from '../pages/html.ts';
 import { temporaryFolder } from '../process/at-exit.ts';
 import { simulationClock } from '../process/clock-setting.ts';
+import { partsOf } from '../process/process-tree.ts';
 import { startServer } from '../process/program.ts';
 import { until } from '../process/until.ts';
-import { reading } from '../store/scan.ts';
+import { countRows, reading } from '../store/scan.ts';
 import { readStore } from '../weather/weather-kept.ts';
 
 const hourMs = 3_600_000;
 
-/** Options for a simulated day. */
 interface DayOptions {
   readonly seed: number;
   /** Simulated seconds per real second. */
@@ -26,7 +25,6 @@ interface DayOptions {
   readonly say?: (line: string) => void;
 }
 
-/** Result of a simulated day. */
 interface DayReport {
   /** All differences from the record of the simulated network, unexpected statuses and an unexpected exit code. */
   readonly wrong: readonly string[];
@@ -211,8 +209,7 @@ export async function simulateDay({ seed, factor, say = () => undefined }: DayOp
 function countLabels(url: string): Promise<number> {
   return reading(url, async (store) => {
     const { floor: start, end } = await store.frontier();
-    const counts = await store.countsByLabeler({ start, end });
-    return counts.reduce((sum, { applied, removed }) => sum + applied + removed, 0);
+    return countRows(store, { start, end });
   });
 }
 

@@ -1,7 +1,8 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { readdirSync, readlinkSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { childrenOf } from '../process/process-tree.ts';
 import { call } from '../process/program.ts';
 import { until } from '../process/until.ts';
 
@@ -65,8 +66,8 @@ export function createMachine(name: string, address: string, home: string): Mach
       process = started;
       const { pid } = started;
       if (pid === undefined) throw new Error('unshare did not start');
-      await until(`the first process of ${name} is running`, () => childOf(pid) !== null);
-      first = childOf(pid);
+      await until(`the first process of ${name} is running`, () => childrenOf(pid).length > 0);
+      first = childrenOf(pid)[0] ?? null;
       call('ip', ['link', 'add', name, 'type', 'veth', 'peer', 'name', 'eth0', 'netns', String(pid)]);
       call('ip', ['link', 'set', name, 'master', bridge, 'up']);
       started.stdin.write('go\n');
@@ -110,15 +111,6 @@ export function createMachine(name: string, address: string, home: string): Mach
       return call('nsenter', [...enter, ...as]);
     },
   };
-}
-
-function childOf(pid: number): number | null {
-  try {
-    const [child] = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ');
-    return child ? Number(child) : null;
-  } catch {
-    return null;
-  }
 }
 
 function namespaceOf(pid: number): string | null {

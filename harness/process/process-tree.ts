@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import type { Program } from './program.ts';
 
-/** Resource use of a process and its descendants. */
 interface ProcessTree {
   readonly pids: readonly number[];
   /** Resident memory of all processes, in MB. A shared page counts once for each process that uses it. */
@@ -43,6 +43,35 @@ export function cpuSeconds(pid: number | undefined): number {
   const [stat] = statOf(Number(pid));
   if (!stat) throw new Error(`process ${pid} has exited`);
   return stat.cpu;
+}
+
+/** Returns the process ids of a process's live children. */
+export function childrenOf(pid: number): number[] {
+  return readdirSync(`/proc/${pid}/task`).flatMap((task) =>
+    readFileSync(`/proc/${pid}/task/${task}/children`, 'utf8').split(' ').filter(Boolean).map(Number),
+  );
+}
+
+/** Returns the process ids of an observatory's parts, by command name. */
+export function partsOf({ child: { pid = 0 } }: Program): Map<string, number> {
+  return new Map(
+    childrenOf(pid).flatMap((child) => {
+      const words = read(`/proc/${child}/cmdline`).split('\0');
+      const program = words.findIndex((word) => word.endsWith('almanac.mjs'));
+      const name = words[program + 1];
+      return program >= 0 && name ? [[name, child]] : [];
+    }),
+  );
+}
+
+/** Returns true if the process exists. */
+export function alive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function statOf(pid: number): { pid: number; parent: number; cpu: number }[] {

@@ -3,20 +3,12 @@ import { mkdirSync, readdirSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import {
-  account,
-  ask,
-  childrenOf,
-  create,
-  fill,
-  follow,
-  startAccount,
-  writerInTest,
-} from '../../harness/accounts/account.ts';
+import { account, ask, create, fill, follow, startAccount, writerInTest } from '../../harness/accounts/account.ts';
 import { metricsOf, observed } from '../../harness/accounts/observed-accounts.ts';
 import { accountOpenApi } from '../../harness/artifacts/openapi.ts';
 import { opened } from '../../harness/net/raw-http.ts';
 import { folderInTest } from '../../harness/process/folder.ts';
+import { childrenOf } from '../../harness/process/process-tree.ts';
 import { until } from '../../harness/process/until.ts';
 
 /** Tests the store-reading processes of the account surface. */

@@ -1,5 +1,4 @@
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
@@ -7,6 +6,7 @@ import { page, startAccount } from '../../harness/accounts/account.ts';
 import { besiege, type HonestAnswer, hostileKinds, unitEnvironment } from '../../harness/accounts/account-siege.ts';
 import { siegeTargets, writeSiegeStore } from '../../harness/accounts/account-siege-store.ts';
 import { folderInTest } from '../../harness/process/folder.ts';
+import { memoryMib } from '../../harness/process/process-tree.ts';
 import { accountErrorTable } from '../../src/contract/errors.ts';
 
 /** Tests the account surface with hostile clients of every kind alongside honest clients. */
@@ -23,11 +23,6 @@ async function besieged(args: readonly string[]) {
   const program = startAccount(folder, ['--no-handles', '--max-export-rows', '5000', ...args], unitEnvironment);
   const { port, url } = await program.listening();
   return { program, port, url, pid: program.child.pid ?? 0 };
-}
-
-/** Returns the resident memory of one process in MB. */
-function residentMb(pid: number): number {
-  return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024;
 }
 
 describe('the account surface under attack', () => {
@@ -86,7 +81,7 @@ describe('labels of maximum size', () => {
   it('do not exhaust the memory if a client repeatedly requests their page and never reads a response', async () => {
     const { port, url, pid } = await besieged([]);
     const { cursor } = (await (await fetch(`${url}/exports?did=${siegeTargets.large}`)).json()) as { cursor: string };
-    const before = residentMb(pid);
+    const before = memoryMib(pid, 'VmRSS');
     const idle: Socket[] = [];
     let refused = 0;
     while (idle.length < 40 && refused < 20) {
@@ -100,7 +95,7 @@ describe('labels of maximum size', () => {
         socket.destroy();
       }
     }
-    const grown = residentMb(pid) - before;
+    const grown = memoryMib(pid, 'VmRSS') - before;
     for (const socket of idle) socket.destroy();
     expect(idle.length).toBeGreaterThan(4);
     expect(grown).toBeLessThan(200);

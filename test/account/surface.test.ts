@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { account, ask, childrenOf, create, follow } from '../../harness/accounts/account.ts';
+import { account, ask, create, follow } from '../../harness/accounts/account.ts';
 import { metricsOf, observed } from '../../harness/accounts/observed-accounts.ts';
 import { accountOpenApi } from '../../harness/artifacts/openapi.ts';
 import { answersIn, exchange } from '../../harness/net/raw-http.ts';
 import { onceInFile } from '../../harness/process/once-in-file.ts';
+import { childrenOf } from '../../harness/process/process-tree.ts';
 import { until } from '../../harness/process/until.ts';
 import { accountErrorTable } from '../../src/contract/errors.ts';
 

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { artifactFolder } from '../../harness/artifacts/artifacts.ts';
 import { answersIn, exchange, opened } from '../../harness/net/raw-http.ts';
+import { memoryMib } from '../../harness/process/process-tree.ts';
 import { type Server, startServer } from '../../harness/process/program.ts';
 import { until } from '../../harness/process/until.ts';
 import { errorBody } from '../../src/contract/errors.ts';
@@ -23,12 +23,6 @@ afterAll(async () => {
 const plain = 'GET /health HTTP/1.1\r\nHost: a\r\n\r\n';
 const health = '{"status":"ok","service":"almanac-facts"}';
 const host = 'Host: a\r\n';
-
-/** Returns the resident memory of the program, in MB. */
-function residentMb(): number {
-  const status = readFileSync(`/proc/${program.child.pid}/status`, 'utf8');
-  return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1024;
-}
 
 async function stillServes(): Promise<void> {
   const [answer] = answersIn(await exchange(port, [plain]));
@@ -155,7 +149,7 @@ describe('a server with many connections', () => {
   });
 
   it('uses bounded memory for clients that never read their responses', async () => {
-    const before = residentMb();
+    const before = memoryMib(program.child.pid, 'VmRSS');
     const pieces = Buffer.from(`GET /openapi.json HTTP/1.1\r\n${host}\r\n`);
     // Single requests go to the fast path, and several requests in one piece go to the full parser.
     const sockets = await Promise.all(Array.from({ length: 20 }, () => opened(port)));
@@ -166,7 +160,7 @@ describe('a server with many connections', () => {
     await stillServes();
     await until('the requests to be sent', () => sockets.every((socket) => socket.bytesWritten > 0));
     for (let n = 0; n < 50; n++) await stillServes();
-    expect(residentMb() - before).toBeLessThan(150);
+    expect(memoryMib(program.child.pid, 'VmRSS') - before).toBeLessThan(150);
     const closed = sockets.filter((socket) => !socket.closed).map((socket) => once(socket, 'close'));
     for (const socket of sockets) socket.destroy();
     await Promise.all(closed);

@@ -1,10 +1,10 @@
-import { readFileSync } from 'node:fs';
 import { Agent, get } from 'node:http';
 import type { Socket } from 'node:net';
 import { expect, it } from 'vitest';
 import { longestIssues, now, year, yearOf } from '../../harness/archive/archived-year.ts';
 import { artifactFolderInTest } from '../../harness/artifacts/artifacts.ts';
 import { exchange, opened } from '../../harness/net/raw-http.ts';
+import { memoryMib } from '../../harness/process/process-tree.ts';
 import type { Program } from '../../harness/process/program.ts';
 import { startProgramInTest } from '../../harness/process/program-in-test.ts';
 import { until } from '../../harness/process/until.ts';
@@ -17,12 +17,6 @@ const plain = 'GET /health HTTP/1.1\r\nHost: a\r\n\r\n';
 
 function startFacts(): Program {
   return startProgramInTest(['facts', '--port', '0', '--artifacts', artifactFolderInTest()]);
-}
-
-/** Returns the resident memory of a program, in MB. */
-function residentMb({ child }: Program): number {
-  const status = readFileSync(`/proc/${child.pid}/status`, 'utf8');
-  return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1024;
 }
 
 /** Requests the overview from the server on a port. */
@@ -62,7 +56,7 @@ it('a facts process responds to a reader despite 10,000 idle and 200 slow connec
     });
     expect(sockets.filter((socket) => socket.destroyed || socket.readableEnded)).toEqual([]);
     expect(Math.max(...slowest)).toBeLessThan(2_000);
-    expect(residentMb(program)).toBeLessThan(400);
+    expect(memoryMib(program.child.pid, 'VmRSS')).toBeLessThan(400);
   } finally {
     clearInterval(drip);
     agent.destroy();

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { listenForTest } from '../../harness/net/listen.ts';
-import { alive, partsOf } from '../../harness/pages/html.ts';
+import { alive, partsOf } from '../../harness/process/process-tree.ts';
 import { type Server, startServer } from '../../harness/process/program.ts';
 import { createSim, type Sim } from '../../sim/index.ts';
 

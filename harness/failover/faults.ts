@@ -42,7 +42,6 @@ export const plan: readonly Fault[] = [
   { part: 'account', way: 'stop' },
 ];
 
-/** A fault in progress. */
 interface Injected {
   /** Name of the affected machine or process. */
   readonly target: string;

@@ -41,7 +41,6 @@ export interface Wire {
   readonly args: readonly string[];
 }
 
-/** One instrument of a scene. */
 interface Instrument {
   readonly wire: Wire;
   readonly folder: string;

@@ -10,7 +10,6 @@ import { until } from '../process/until.ts';
 import { type Kept, minutesOf, readArtifact, readHours, readStore } from '../weather/weather-kept.ts';
 import { everythingKept, leaks } from '../weather/weather-leaks.ts';
 
-/** Result of killing a weather instrument repeatedly. */
 interface KillReport {
   readonly kept: Kept;
   /** Stored counts per minute. */

@@ -24,7 +24,6 @@ export interface RatedHours {
   readonly files: readonly LabelsHours[];
 }
 
-/** Options of a simulated observation. */
 interface RatedOptions {
   readonly dids: readonly string[];
   readonly startedAt: number;

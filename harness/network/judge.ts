@@ -20,7 +20,6 @@ interface LabelerFacts {
   readonly definitions: { readonly values: readonly { readonly value: string }[] } | null;
 }
 
-/** Expected facts of one labeler. */
 interface ExpectedLabeler {
   readonly name: string;
   readonly did: string;

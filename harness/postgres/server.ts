@@ -56,7 +56,6 @@ export function hasPostgres(): boolean {
   return false;
 }
 
-/** Options for starting a server. */
 interface PostgresOptions {
   /** True to make commits wait for the disk; defaults to false. */
   readonly durable?: boolean;

@@ -76,7 +76,6 @@ export function labelersInMemory(now: number) {
   };
 }
 
-/** Options for a request to the in-memory application. */
 interface RequestOptions {
   /** Time of the request in milliseconds since 1970. */
   readonly at?: number;

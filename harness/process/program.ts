@@ -34,7 +34,6 @@ export interface Program {
   kill(): Promise<void>;
 }
 
-/** Address of a server. */
 interface Address {
   readonly port: number;
   readonly url: string;

@@ -32,7 +32,6 @@ interface Publication {
   readonly unreachable: number;
 }
 
-/** Result of a simulated month. */
 interface Month {
   readonly start: Micros;
   readonly labelers: readonly SimulatedLabeler[];

@@ -36,7 +36,6 @@ const blocks: readonly CollectionName[] = ['block.create', 'block.delete'];
 /** Ways in which the first host fails. The seed selects one. */
 const failures = ['silent collection', 'silent socket', 'refused connections'] as const;
 
-/** Result of comparing an instrument with two simulated hosts. */
 interface WeatherProof {
   readonly events: number;
   /**
@@ -49,7 +48,6 @@ interface WeatherProof {
   readonly problems: readonly string[];
 }
 
-/** One of the two observed hosts. */
 interface Host {
   readonly sim: Sim;
   readonly place: HostPlace;

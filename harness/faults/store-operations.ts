@@ -1,19 +1,16 @@
 import { chmodSync, mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import Database from 'better-sqlite3';
 import type { Micros } from '../../src/contract/timestamp.ts';
 import { StoreError } from '../../src/store/errors.ts';
 import type { Batch, Frontier, StoreWriter } from '../../src/store/port.ts';
 import type { Purge } from '../../src/store/removals.ts';
-import type { SubjectKey } from '../../src/store/sqlite/base/row.ts';
-import { filterBlocks, subjectsSql } from '../../src/store/sqlite/day/account-rows.ts';
 import { openSqliteReader } from '../../src/store/sqlite/read/reader.ts';
 import { repairStore, setStoreAside } from '../../src/store/sqlite/repair/repair.ts';
 import { restoreStore } from '../../src/store/sqlite/repair/restore.ts';
 import { openSqliteWriter, type SqliteWriterOptions } from '../../src/store/sqlite/write/writer.ts';
 import { day, hour, micros } from '../../src/store/time.ts';
 import { labelers, noon, numberedBatch } from '../conformance/labels.ts';
-import { toStateSchema1, writeEarlierStore } from '../store/earlier-store.ts';
+import { changeFile, toStateSchema1, withoutPlaces, writeEarlierStore } from '../store/earlier-store.ts';
 import type { Operation } from './file-operations.ts';
 import { generationId, readAll, type StoreState, storeState } from './store-state.ts';
 
@@ -134,7 +131,7 @@ const migrate: Operation = {
     const sealed = join(folder, 'days', '2024-10-04.sealed.sqlite');
     chmodSync(sealed, 0o644);
     withoutPlaces(sealed);
-    change(
+    changeFile(
       sealed,
       `DROP TABLE block; DROP TABLE group_sum; DELETE FROM migration WHERE version > 4; PRAGMA user_version = 4`,
     );
@@ -148,21 +145,6 @@ const migrate: Operation = {
   },
   ...wholeStore,
 };
-
-/** Replaces the blocks of the subject filter with blocks in the format of version 3. */
-function withoutPlaces(path: string): void {
-  const db = new Database(path);
-  const subjects = db.prepare<[], SubjectKey>(subjectsSql).pluck().all();
-  const replace = db.prepare('UPDATE subject_filter SET bits = ? WHERE block = ?');
-  for (const [block, bits] of filterBlocks(subjects, subjects.length, false).entries()) replace.run(bits, block);
-  db.close();
-}
-
-function change(path: string, sql: string): void {
-  const db = new Database(path);
-  db.exec(sql);
-  db.close();
-}
 
 /** Purges one labeler from a sealed and an open day. */
 const purge: Operation = {
@@ -252,8 +234,8 @@ const repair: Operation = {
   prepare: async (folder) => {
     await seal.prepare(folder);
     await maintain(folder, micros(noon + 4 * day), () => undefined);
-    change(join(folder, 'days', '2024-10-04.sealed.sqlite'), 'DELETE FROM counter_hour');
-    change(join(folder, 'days', '2024-10-08.open.sqlite'), 'DELETE FROM counter_hour');
+    changeFile(join(folder, 'days', '2024-10-04.sealed.sqlite'), 'DELETE FROM counter_hour');
+    changeFile(join(folder, 'days', '2024-10-08.open.sqlite'), 'DELETE FROM counter_hour');
   },
   run: async (folder, onStep) => {
     for await (const { day: report } of repairStore({ folder })) {

@@ -1,7 +1,7 @@
-import Database from 'better-sqlite3';
 import { openSqliteWriter } from '../../src/store/sqlite/write/writer.ts';
 import { day as dayLength, dayStart, micros } from '../../src/store/time.ts';
 import { labelers, labelNumber, noon, observationOf, subjects } from '../conformance/labels.ts';
+import { changeFile } from './earlier-store.ts';
 
 /** A store of an earlier version with two sealed and three open days, some of which contain rows about spaces. */
 
@@ -63,9 +63,8 @@ export async function writeSpaceStore(folder: string): Promise<void> {
 
 /** Converts a state file to the schema of a version that never removed rows about spaces. */
 export function toEarlierState(folder: string): void {
-  const db = new Database(`${folder}/state.sqlite`);
-  db.exec('DROP TABLE space_removal; DELETE FROM migration WHERE version > 3; PRAGMA user_version = 3');
-  db.close();
+  const sql = 'DROP TABLE space_removal; DELETE FROM migration WHERE version > 3; PRAGMA user_version = 3';
+  changeFile(`${folder}/state.sqlite`, sql);
 }
 
 /** Interval that covers all days of the store. */

@@ -1,13 +1,13 @@
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import Database from 'better-sqlite3';
 import { afterEach, beforeEach, expect } from 'vitest';
 import type { Batch } from '../../src/store/port.ts';
 import { openSqliteWriter, type SqliteWriter, type SqliteWriterOptions } from '../../src/store/sqlite/write/writer.ts';
 import { day, micros } from '../../src/store/time.ts';
 import { noon, subjects } from '../conformance/labels.ts';
 import * as suite from '../conformance/suite.ts';
+import { changeFile } from './earlier-store.ts';
 
 export const [alice = ''] = subjects;
 /** File name of the day that the tests write, while the day is open. */
@@ -80,12 +80,6 @@ export function useSqliteFolder(): SqliteFolder {
       await close();
     },
   };
-}
-
-function changeFile(path: string, sql: string): void {
-  const db = new Database(path);
-  db.exec(sql);
-  db.close();
 }
 
 /** Returns a batch of numbered labels, accepted at noon. */

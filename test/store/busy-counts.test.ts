@@ -7,6 +7,7 @@ import { expect, it, vi } from 'vitest';
 import { labelers, labelNumber, noon, observationOf, subjects } from '../../harness/conformance/labels.ts';
 import { StoreModel } from '../../harness/conformance/model.ts';
 import { problems } from '../../harness/conformance/suite.ts';
+import { changeFile } from '../../harness/store/earlier-store.ts';
 import type { Batch } from '../../src/store/port.ts';
 import { storePaths } from '../../src/store/sqlite/base/files.ts';
 import { type SubjectKey, subjectDid, subjectKey } from '../../src/store/sqlite/base/row.ts';
@@ -248,11 +249,10 @@ function batchOfValues(account: string, first: number, rows: number): Batch {
 
 /** Converts the open day to the format of a version without stored counts. */
 function toVersion2(folder: string): void {
-  const db = new Database(join(storePaths(folder).days, openDay));
-  db.exec(
+  changeFile(
+    join(storePaths(folder).days, openDay),
     'DROP TABLE counter_labeler; DROP TABLE refused_rows; DROP TABLE busy; DELETE FROM migration WHERE version > 2; PRAGMA user_version = 2',
   );
-  db.close();
 }
 
 function keptIn(folder: string): string[] {

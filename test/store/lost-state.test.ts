@@ -195,11 +195,8 @@ describe('opening or maintaining a store', () => {
 
   it('moves aside a database of another application that has the name of a day file', async () => {
     await twoDays();
-    const { default: Database } = await import('better-sqlite3');
     const name = '2024-10-20.open.sqlite';
-    const db = new Database(place.dayPath(name));
-    db.exec('CREATE TABLE mine(x); INSERT INTO mine VALUES (1)');
-    db.close();
+    place.change(name, 'CREATE TABLE mine(x); INSERT INTO mine VALUES (1)');
     expect(await reopen()).toEqual([`moved_aside ${name}`]);
     expect(await place.dayNames()).toContain(`${name}.aside`);
   });

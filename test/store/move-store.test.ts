@@ -3,10 +3,10 @@ import { chmodSync } from 'node:fs';
 import { cp, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import Database from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
 import { noon } from '../../harness/conformance/labels.ts';
 import { problems } from '../../harness/conformance/suite.ts';
+import { changeFile } from '../../harness/store/earlier-store.ts';
 import { batch, page, sealedToday, useSqliteFolder } from '../../harness/store/sqlite-folder.ts';
 import { faultPoints } from '../../src/store/sqlite/base/connection.ts';
 import { unfinishedNames } from '../../src/store/sqlite/base/files.ts';
@@ -154,9 +154,7 @@ describe('the command restore', () => {
     try {
       const path = join(from, 'days', sealedToday);
       chmodSync(path, 0o644);
-      const db = new Database(path);
-      db.exec('UPDATE observation SET ver = 7 WHERE id = (SELECT max(id) FROM observation)');
-      db.close();
+      changeFile(path, 'UPDATE observation SET ver = 7 WHERE id = (SELECT max(id) FROM observation)');
       await expect(restoreStore({ from, folder: place.path, at: now })).rejects.toMatchObject({ code: 'damaged' });
       expect(await readdir(place.path)).toEqual(['writer.lock']);
       await expect(restoreStore({ from: dirname(from), folder: place.path, at: now })).rejects.toMatchObject({

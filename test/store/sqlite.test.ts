@@ -6,11 +6,10 @@ import { noon } from '../../harness/conformance/labels.ts';
 import { problems } from '../../harness/conformance/suite.ts';
 import { startScript } from '../../harness/process/script.ts';
 import { batchFrom, rowsOfBatch, source } from '../../harness/store/appender-batches.ts';
+import { withoutPlaces } from '../../harness/store/earlier-store.ts';
 import { countRows } from '../../harness/store/scan.ts';
 import { alice, batch, many, sealedToday, today, useSqliteFolder } from '../../harness/store/sqlite-folder.ts';
 import { StoreError } from '../../src/store/errors.ts';
-import type { SubjectKey } from '../../src/store/sqlite/base/row.ts';
-import { filterBlocks, subjectsSql } from '../../src/store/sqlite/day/account-rows.ts';
 import { hotSubjectsSql } from '../../src/store/sqlite/hot/hot-counts.ts';
 import { openSqliteReader } from '../../src/store/sqlite/read/reader.ts';
 import { day, hour, micros } from '../../src/store/time.ts';
@@ -157,7 +156,7 @@ describe('opening a store', () => {
     const asked = { account: alice, start: noon, end: micros(noon + 5 * day), budget: 1_000 };
     const before = await reader.tallyAccount(asked);
     await reader.close();
-    unplaceFilter(sealedToday);
+    withoutPlaces(place.dayPath(sealedToday));
     const unpack = `DROP TABLE block; DROP TABLE group_sum; DROP TABLE busy_groups; CREATE TABLE busy(subject, source, val, target, applied, removed);
       INSERT INTO busy ${hotSubjectsSql}`;
     for (const [version, sql] of [
@@ -198,16 +197,12 @@ describe('opening a store', () => {
   it('fails for a day of another generation of the store', async () => {
     await open().append(batch([1]));
     await place.close();
-    const db = new Database(join(place.path, 'state.sqlite'));
-    db.exec("UPDATE epoch SET generation = 'another'");
-    db.close();
+    place.changeState("UPDATE epoch SET generation = 'another'");
     expect(() => open()).toThrowError(expect.objectContaining({ code: 'damaged' }));
   });
 
   it("fails for a path that has other content under the store's file names", async () => {
-    const db = new Database(join(place.path, 'state.sqlite'));
-    db.exec('CREATE TABLE theirs(x); PRAGMA user_version = 1');
-    db.close();
+    place.changeState('CREATE TABLE theirs(x); PRAGMA user_version = 1');
     expect(() => open()).toThrowError(expect.objectContaining({ code: 'not_a_store' }));
   });
 
@@ -265,13 +260,4 @@ function toVersion(version: number, name: string, sql: string): void {
     name,
     `${sql}; DROP TABLE IF EXISTS counter_labeler; DELETE FROM migration WHERE version > ${version}; PRAGMA user_version = ${version}`,
   );
-}
-
-/** Converts the filter of a sealed day to the format of an earlier schema version. */
-function unplaceFilter(name: string): void {
-  const db = new Database(place.dayPath(name));
-  const subjects = db.prepare<[], SubjectKey>(subjectsSql).pluck().all();
-  const replace = db.prepare('UPDATE subject_filter SET bits = ? WHERE block = ?');
-  for (const [block, bits] of filterBlocks(subjects, subjects.length, false).entries()) replace.run(bits, block);
-  db.close();
 }

@@ -8,7 +8,13 @@ import { type ArtifactFixture, fixture } from './fixtures.ts';
 
 /** Returns an artifact fixture with every time shifted so that its `generated_at` equals `generatedAt`. */
 export function youngArtifact(name: ArtifactFixture, generatedAt = Date.now()): object {
-  return shifted(fixture(name), generatedAt);
+  const artifact = fixture(name);
+  const generated = parseTimestamp(artifact.generated_at);
+  if (generated === null) throw new Error('the fixture is not an artifact');
+  return JSON.parse(JSON.stringify(artifact), (_key, value: unknown) => {
+    const at = parseTimestamp(value);
+    return at === null ? value : formatTimestamp(generatedAt + Math.round((at - generated) / 1000));
+  }) as object;
 }
 
 /**
@@ -30,18 +36,4 @@ export function artifactFolderInTest(): string {
   const { path, remove } = artifactFolder();
   onTestFinished(remove);
   return path;
-}
-
-/** Shifts every time of an artifact so that its `generated_at` equals `now` (milliseconds since 1970). */
-function shifted(artifact: unknown, now: number): object {
-  const generated =
-    typeof artifact === 'object' && artifact !== null && 'generated_at' in artifact
-      ? parseTimestamp(artifact.generated_at)
-      : null;
-  if (generated === null || typeof artifact !== 'object' || artifact === null)
-    throw new Error('the fixture is not an artifact');
-  return JSON.parse(JSON.stringify(artifact), (_key, value: unknown) => {
-    const at = parseTimestamp(value);
-    return at === null ? value : formatTimestamp(now + Math.round((at - generated) / 1000));
-  }) as object;
 }

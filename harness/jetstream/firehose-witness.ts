@@ -1,8 +1,7 @@
 import { fromUint8Array } from '@atcute/car';
 import { decode, decodeFirst, fromBytes, isBytes, isCidLink, toCidLink } from '@atcute/cbor';
 import { WebSocket } from 'ws';
-
-type Fields = Readonly<Record<string, unknown>>;
+import { isObject, type JsonObject } from '../../src/input/json-budget.ts';
 
 /** Path of the stream of a relay. */
 export const subscribePath = '/xrpc/com.atproto.sync.subscribeRepos';
@@ -64,10 +63,6 @@ export function openFirehose(url: string, take: (frame: Uint8Array) => void): We
   return socket.on('message', (data) => take(toBytes(data)));
 }
 
-function isFields(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
 /** Beginning of the headers of the simulated relay: a map of two entries, with `op: 1` before `t`. */
 const opFirst = Buffer.from('a2626f70016174', 'hex');
 
@@ -85,14 +80,14 @@ function canonical(frame: Uint8Array): Uint8Array {
 /** Kind of a relay's frame (`#commit`), and its fields. */
 export interface Frame {
   readonly kind: string;
-  readonly body: Fields;
+  readonly body: JsonObject;
 }
 
 /** Decodes a frame with a library. Throws an error for a frame that is not a message. */
 export function decodeFrame(frame: Uint8Array): Frame {
   const [header, rest]: [unknown, Uint8Array] = decodeFirst(canonical(frame));
   const body: unknown = decode(rest);
-  if (!isFields(header) || !isFields(body)) throw new Error('the frame is not a pair of objects');
+  if (!isObject(header) || !isObject(body)) throw new Error('the frame is not a pair of objects');
   if (header.op !== 1) throw new Error(`the relay ended the stream: ${String(body.error)}`);
   return { kind: String(header.t), body };
 }
@@ -110,15 +105,15 @@ const nsid = /^[a-zA-Z][a-zA-Z0-9-]*(?:\.[a-zA-Z][a-zA-Z0-9-]*){2,}$/;
 const recordKey = /^(?!\.\.?$)[A-Za-z0-9._:~-]{1,512}$/;
 
 /** Decodes the operations of a commit, and checks that each record in its blocks belongs to its collection. */
-function operationsOf({ repo, rev, ops, blocks }: Fields, arrivedUs: number): RelayEvent[] {
+function operationsOf({ repo, rev, ops, blocks }: JsonObject, arrivedUs: number): RelayEvent[] {
   if (!Array.isArray(ops) || !isBytes(blocks)) throw new Error('the commit is incomplete');
   const records = new Map<string, Uint8Array>();
   for (const { cid, bytes } of fromUint8Array(fromBytes(blocks))) records.set(toCidLink(cid).$link, bytes);
-  return ops.filter(isFields).map(({ action, path, cid }) => {
+  return ops.filter(isObject).map(({ action, path, cid }) => {
     const [collection = '', rkey = ''] = String(path).split('/');
     const block = isCidLink(cid) ? records.get(cid.$link) : undefined;
     const record: unknown = block === undefined ? null : decode(block);
-    const isValid = isFields(record) && record.$type === collection;
+    const isValid = isObject(record) && record.$type === collection;
     if (action !== 'delete' && !isValid && nsid.test(collection) && recordKey.test(rkey)) {
       throw new Error(`the record of ${String(path)} is missing or belongs to another collection`);
     }

@@ -1,10 +1,9 @@
 import { WebSocket } from 'ws';
+import { isObject, type JsonObject } from '../../src/input/json-budget.ts';
 import { frameKey, operationKey } from './firehose-witness.ts';
 
 /** Protocols of Jetstream, as the witness subscribes to them. */
 export type Protocol = 'legacy' | 'current';
-
-type Fields = Readonly<Record<string, unknown>>;
 
 /** One event that Jetstream sent. */
 export interface Sent {
@@ -65,7 +64,7 @@ export class StreamWitness {
     socket.on('message', (data) => {
       this.frames += 1;
       const frame: unknown = JSON.parse(String(data));
-      if (isFields(frame)) this.#take(frame);
+      if (isObject(frame)) this.#take(frame);
     });
     socket.on('unexpected-response', (request, response) => {
       let body = '';
@@ -85,10 +84,10 @@ export class StreamWitness {
     });
   }
 
-  #take(frame: Fields): void {
+  #take(frame: JsonObject): void {
     const body = this.#protocol === 'current' ? frame.payload : frame;
-    const event = isFields(body) ? read(body, this.#protocol) : null;
-    if (event === null || !isFields(body)) {
+    const event = isObject(body) ? read(body, this.#protocol) : null;
+    if (event === null || !isObject(body)) {
       this.notices.push(JSON.stringify(frame));
       return;
     }
@@ -102,24 +101,20 @@ export class StreamWitness {
   }
 }
 
-function isFields(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-function read(body: Fields, protocol: Protocol) {
+function read(body: JsonObject, protocol: Protocol) {
   const kind = protocol === 'current' ? String(body.$type).split('#')[1] : String(body.kind);
   const did = String(body.did);
   const seq = Number(protocol === 'current' ? body.seq : body.cursor);
   const timeUs = protocol === 'current' ? microseconds(String(body.time)) : Number(body.time_us);
   if (kind === 'commit') {
     const commit = protocol === 'current' ? body : body.commit;
-    if (!isFields(commit)) return null;
+    if (!isObject(commit)) return null;
     const [collection, operation] = [String(commit.collection), String(commit.operation)];
     const key = operationKey({ did, rev: String(commit.rev), collection, rkey: String(commit.rkey), operation });
     return { key, what: `${collection} ${operation}`, seq, timeUs };
   }
   const inner = kind === undefined ? null : body[kind];
-  if (kind === undefined || !isFields(inner)) return null;
+  if (kind === undefined || !isObject(inner)) return null;
   return { key: frameKey(kind, did, Number(inner.seq)), what: kind, seq, timeUs };
 }
 

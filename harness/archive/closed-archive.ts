@@ -10,8 +10,7 @@ import { writeLoaders } from '../../src/archive/tables/loaders.ts';
 import type { Edition } from '../../src/archive/tables/table.ts';
 import { packagedLoader } from '../../src/main/archive/archive-process.ts';
 import { type Content, signDays } from './forge.ts';
-import { publishedFact } from './published-bodies.ts';
-import { simulatedKey } from './simulated-archive.ts';
+import { publishedFact, simulatedKey } from './simulated-archive.ts';
 import { type SimulatedFaults, simulatedFiles } from './simulated-hours.ts';
 
 /**

@@ -2,8 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { FetchedFact } from '../../src/archive/fetch-fact.ts';
 import type { HoursReadings } from '../../src/archive/hours/hour-lists.ts';
 import { diskFull, type MemoryArchive, memoryArchive, type WriteFault } from './memory-files.ts';
-import { publishedFact } from './published-bodies.ts';
-import { type SimulatedArchive, simulateArchive, simulatedStart } from './simulated-archive.ts';
+import { publishedFact, type SimulatedArchive, simulateArchive, simulatedStart } from './simulated-archive.ts';
 import { simulatedHours } from './simulated-hours.ts';
 
 /**

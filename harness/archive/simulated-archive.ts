@@ -5,9 +5,9 @@ import type { HoursReadings } from '../../src/archive/hours/hour-lists.ts';
 import { DayLog } from '../../src/archive/log/day-log.ts';
 import { type SignerKey, signerKey } from '../../src/archive/log/note.ts';
 import { type VerifyOptions, type VerifyReport, verifyArchive } from '../../src/archive/verify/verify.ts';
+import { errorBody } from '../../src/contract/errors.ts';
 import { type Log, type LogFields, silentLog } from '../../src/ops/log.ts';
 import { type MemoryArchive, memoryArchive } from './memory-files.ts';
-import { publishedFact } from './published-bodies.ts';
 import { simulatedHours } from './simulated-hours.ts';
 
 /** Start of a simulated archive, in milliseconds since 1970. */
@@ -95,4 +95,41 @@ export function simulateArchive(options: SimulationOptions = {}): SimulatedArchi
 function recordingLog(messages: { message: string; fields: LogFields }[]): Log {
   const record = (message: string, fields: LogFields = {}): void => void messages.push({ message, fields });
   return { ...silentLog, warn: record, error: record, info: record };
+}
+
+/** Bodies of a simulated facts service. They contain the fields from which the archive computes gaps. */
+
+/** State of the simulated service at one time. */
+export interface PublishedState {
+  /** Time of the state, in milliseconds since 1970. */
+  readonly now: number;
+  /** Gaps of the label instrument. */
+  readonly gaps?: readonly { readonly start: string; readonly end: string; readonly reason: string }[];
+  /** Number of observed seconds in the last 24 hours of weather. */
+  readonly observedSeconds?: number;
+  /** True while the operator holds the label facts. */
+  readonly isHeld?: boolean;
+}
+
+/** Returns the response of the simulated service for a path. */
+export function publishedFact(path: string, state: PublishedState): FetchedFact {
+  const { now, gaps = [], observedSeconds = 86_400, isHeld = false } = state;
+  const [start, end] = [new Date(now - 24 * hourMs), new Date(now)].map((at) => at.toISOString());
+  const window = { start, end, span_seconds: 86_400, observed_seconds: observedSeconds };
+  const common = { contract: path.slice(1), retrieved_at: end };
+  switch (path) {
+    case '/v1/labels/overview':
+      if (isHeld) return served(errorBody('source_held'), 503);
+      return served({ ...common, facts: { coverage: { warmup: null, gaps } } });
+    case '/v1/instruments':
+      return served({ ...common, instruments: [] });
+    default:
+      return served({ ...common, facts: { window } });
+  }
+}
+
+/** Returns a response whose body is formatted as the facts API formats it. */
+export function served(body: object, status = 200): FetchedFact {
+  const bytes = Buffer.from(JSON.stringify(body));
+  return { kind: 'response', served: { status, body: bytes, etag: 'W/"a"', lastModified: null }, date: null };
 }

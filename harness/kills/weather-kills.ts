@@ -7,8 +7,15 @@ import { openWindowStore } from '../../src/weather/window/window-store.ts';
 import { temporaryFolder } from '../process/at-exit.ts';
 import { startProgram } from '../process/program.ts';
 import { until } from '../process/until.ts';
-import { type Kept, minutesOf, readArtifact, readHours, readStore } from '../weather/weather-kept.ts';
-import { everythingKept, leaks } from '../weather/weather-leaks.ts';
+import {
+  everythingKept,
+  type Kept,
+  leaks,
+  minutesOf,
+  readArtifact,
+  readHours,
+  readStore,
+} from '../weather/weather-kept.ts';
 
 interface KillReport {
   readonly kept: Kept;

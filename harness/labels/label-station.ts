@@ -7,9 +7,10 @@ import { type Micros, parseTimestamp } from '../../src/contract/timestamp.ts';
 import type { LabelsOptions, LabelsSettings } from '../../src/labels/assembly/foundation.ts';
 import { createLabels } from '../../src/labels/labels.ts';
 import { noTelemetry, type quirks, type Telemetry, type Transport } from '../../src/labels/shares/telemetry.ts';
-import type { InstrumentRole } from '../../src/labels/standby/standby-store.ts';
+import { createStandbyStore, type InstrumentRole } from '../../src/labels/standby/standby-store.ts';
 import type { Timings } from '../../src/labels/stream/outbound.ts';
 import { silentLog } from '../../src/ops/log.ts';
+import { openSqliteStandby, sqliteProcesses } from '../../src/store/sqlite/standby/standby.ts';
 import { defaultMaxLogBytes, openSqliteWriter, type SqliteWriter } from '../../src/store/sqlite/write/writer.ts';
 import { micros } from '../../src/store/time.ts';
 import { until } from '../process/until.ts';
@@ -136,4 +137,37 @@ function monotonicClock(): number {
 /** Removes a station's directory. */
 export function removeStation({ folder }: LabelStation): void {
   rmSync(folder, { recursive: true, force: true });
+}
+
+/** A standby instrument that runs in this process. */
+export interface StandbyStation {
+  readonly station: LabelStation;
+  /** Resolves when the standby is ready to replace its writer. */
+  ready(): Promise<void>;
+  /** Resolves when the standby has become the active instrument. */
+  readonly active: Promise<void>;
+}
+
+/** Starts a standby for the store in a folder. `start` starts an instrument with the given role. */
+export async function startStandby(
+  folder: string,
+  clock: () => Micros,
+  start: (role: InstrumentRole) => Promise<LabelStation>,
+): Promise<StandbyStation> {
+  const path = join(folder, 'store');
+  // Do not signal the writer: it runs in this process, which must not be killed.
+  const signal = (): never => {
+    throw new Error('the writer runs in this process');
+  };
+  const standby = openSqliteStandby({ folder: path, clock, signal });
+  const active = Promise.withResolvers<void>();
+  const station = await start({
+    ...{ role: 'standby', generation: 0, standby, kept: createStandbyStore({ standby, clock }) },
+    activated: () => active.resolve(),
+  });
+  return {
+    station,
+    ready: () => until('the standby is ready', () => sqliteProcesses(path).standby?.state === 'ready', 90_000),
+    active: active.promise,
+  };
 }

@@ -13,8 +13,14 @@ import { readSeeds } from '../../src/labels/roster/labeler-lists.ts';
 import type { InstrumentRole } from '../../src/labels/standby/standby-store.ts';
 import type { StoreReader } from '../../src/store/port.ts';
 import { day, hour, micros, minute } from '../../src/store/time.ts';
-import { type LabelStation, quickTimings, removeStation, startStation } from '../labels/label-station.ts';
-import { type StandbyStation, startStandby } from '../labels/standby-station.ts';
+import {
+  type LabelStation,
+  quickTimings,
+  removeStation,
+  type StandbyStation,
+  startStandby,
+  startStation,
+} from '../labels/label-station.ts';
 import { until } from '../process/until.ts';
 import { wholeSpan } from '../store/scan.ts';
 import { cast, expectedSources, minLabelers, roleAt, shapeOf, stateOf } from './cast.ts';

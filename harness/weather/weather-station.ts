@@ -11,8 +11,7 @@ import { createWeather, type Weather } from '../../src/weather/weather.ts';
 import { coverage, windowUs } from '../../src/weather/window/window.ts';
 import { temporaryFolder } from '../process/at-exit.ts';
 import { countDifferences } from './truth-oracle.ts';
-import { type Kept, readArtifact, readStore, wireOf } from './weather-kept.ts';
-import { everythingKept, leaks } from './weather-leaks.ts';
+import { everythingKept, type Kept, leaks, readArtifact, readStore, wireOf } from './weather-kept.ts';
 
 type WeatherDeps = Parameters<typeof createWeather>[0];
 

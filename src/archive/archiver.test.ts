@@ -1,7 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { type MemoryArchive, memoryArchive } from '../../harness/archive/memory-files.ts';
-import { type PublishedState, publishedFact } from '../../harness/archive/published-bodies.ts';
-import { type SimulationOptions, simulateArchive, simulatedStart } from '../../harness/archive/simulated-archive.ts';
+import {
+  type PublishedState,
+  publishedFact,
+  type SimulationOptions,
+  simulateArchive,
+  simulatedStart,
+} from '../../harness/archive/simulated-archive.ts';
 import { dayMs, hourMs } from './days/calendar.ts';
 import { parseDay, parseIndex } from './days/records.ts';
 import { signerKey } from './log/note.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { publishedFact, served } from '../../harness/archive/published-bodies.ts';
 import type { SimulationOptions } from '../../harness/archive/simulated-archive.ts';
+import { publishedFact, served } from '../../harness/archive/simulated-archive.ts';
 import { simulatedHours } from '../../harness/archive/simulated-hours.ts';
 import { tabledArchive as archiveInTest, at } from '../../harness/archive/tabled-archive.ts';
 import { errorBody } from '../contract/errors.ts';

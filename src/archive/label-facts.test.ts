@@ -1,6 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { publishedFact, served } from '../../harness/archive/published-bodies.ts';
-import { type SimulatedArchive, simulateArchive, simulatedStart } from '../../harness/archive/simulated-archive.ts';
+import {
+  publishedFact,
+  type SimulatedArchive,
+  served,
+  simulateArchive,
+  simulatedStart,
+} from '../../harness/archive/simulated-archive.ts';
 import { simulatedHours } from '../../harness/archive/simulated-hours.ts';
 import { errorBody } from '../contract/errors.ts';
 import { hourMs } from './days/calendar.ts';

@@ -4,20 +4,25 @@ import { formatIssues } from '../../../src/archive/days/known-issues.ts';
 import { formatDay, sha256Of } from '../../../src/archive/days/records.ts';
 import { weatherForm } from '../../../src/archive/hours/weather-day.ts';
 import { signCheckpoint, signNote } from '../../../src/archive/log/note.ts';
-import { type Content, closedDays, copyOf, rewriteFile, rewriteRecord, signDays } from '../forge.ts';
-import { simulatedKey as key } from '../simulated-archive.ts';
 import {
   bytesOf,
+  type Content,
   changeIndex,
+  closedDays,
+  copyOf,
   flip,
   linesOf,
   recordOf,
   remove,
   replaceText,
+  rewriteFile,
+  rewriteRecord,
   setLines,
+  signDays,
   swap,
   truncate,
-} from './alter.ts';
+} from '../forge.ts';
+import { simulatedKey as key } from '../simulated-archive.ts';
 import { type Alteration, altered, first, open, otherKey, second, third } from './archives.ts';
 
 const labels = `days/${first}/labels-overview.jsonl`;

@@ -1,7 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { truncate } from '../../../harness/archive/altered/alter.ts';
 import { intactArchive, verifiedAt as now } from '../../../harness/archive/altered/archives.ts';
-import { type Content, closedDays, copyOf, signDays } from '../../../harness/archive/forge.ts';
+import { type Content, closedDays, copyOf, signDays, truncate } from '../../../harness/archive/forge.ts';
 import { memoryReader } from '../../../harness/archive/memory-files.ts';
 import { simulatedKey } from '../../../harness/archive/simulated-archive.ts';
 import { OperatorError } from '../../ops/errors.ts';

@@ -1,9 +1,8 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { flip } from '../../../harness/archive/altered/alter.ts';
 import { first, intactArchive, verifiedAt } from '../../../harness/archive/altered/archives.ts';
-import { type Content, closedDays, copyOf, signDays } from '../../../harness/archive/forge.ts';
+import { type Content, closedDays, copyOf, flip, signDays } from '../../../harness/archive/forge.ts';
 import { simulatedKey } from '../../../harness/archive/simulated-archive.ts';
 import { formatIndex, type ListedDay } from '../days/records.ts';
 import { leafHash, treeHash } from '../log/merkle.ts';

@@ -1,5 +1,4 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { flip } from '../../../harness/archive/altered/alter.ts';
 import {
   closingAt,
   closingHour,
@@ -8,7 +7,7 @@ import {
   second,
   verifiedAt,
 } from '../../../harness/archive/altered/archives.ts';
-import { type Content, copyOf } from '../../../harness/archive/forge.ts';
+import { type Content, copyOf, flip } from '../../../harness/archive/forge.ts';
 import { UrlReader } from './archive-reader.ts';
 import { exitCodeOf, verifyExitCodes } from './finding.ts';
 import { type KeptCheckpoint, verifyArchive } from './verify.ts';

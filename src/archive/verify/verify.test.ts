@@ -1,5 +1,4 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { flip, recordOf } from '../../../harness/archive/altered/alter.ts';
 import {
   first,
   intactArchive,
@@ -8,7 +7,7 @@ import {
   second,
   third,
 } from '../../../harness/archive/altered/archives.ts';
-import { type Content, copyOf, rewriteRecord } from '../../../harness/archive/forge.ts';
+import { type Content, copyOf, flip, recordOf, rewriteRecord } from '../../../harness/archive/forge.ts';
 import { memoryReader } from '../../../harness/archive/memory-files.ts';
 import { simulatedKey } from '../../../harness/archive/simulated-archive.ts';
 import { OperatorError } from '../../ops/errors.ts';

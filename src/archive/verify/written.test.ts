@@ -1,5 +1,4 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { bytesOf, flip } from '../../../harness/archive/altered/alter.ts';
 import {
   closingAt,
   closingHour,
@@ -7,7 +6,7 @@ import {
   intactArchive,
   verifiedAt as now,
 } from '../../../harness/archive/altered/archives.ts';
-import { type Content, copyOf } from '../../../harness/archive/forge.ts';
+import { bytesOf, type Content, copyOf, flip } from '../../../harness/archive/forge.ts';
 import { memoryReader } from '../../../harness/archive/memory-files.ts';
 import { simulateArchive } from '../../../harness/archive/simulated-archive.ts';
 import { verifyArchive } from './verify.ts';

@@ -34,6 +34,7 @@ export const hostileTexts = [
   '</title></li></ol></main>&amp;&lt;\u0000\u0007',
 ];
 
+/** Options for a history. */
 interface HistoryOptions {
   readonly folder: string;
   /** End of the history, in microseconds since 1970. */

@@ -20,6 +20,7 @@ interface ArchiveKillPlan {
   readonly seed: number;
 }
 
+/** Result of killing an archiver repeatedly. */
 interface ArchiveKillReport {
   /** Findings of the verification after each kill or full disk, before the next start. */
   readonly findings: readonly Finding[];

@@ -18,6 +18,7 @@ import { type SimulatedFaults, simulatedFiles } from './simulated-hours.ts';
  * hour, so a year takes seconds instead of an hour. `simulateArchive` runs the real archiver.
  */
 
+/** Options for an archive of closed days. */
 interface ClosedArchive {
   /** End of the archived period, in milliseconds since 1970. The last archived day is the day before this time. */
   readonly before: number;

@@ -14,6 +14,7 @@ const [quietHours, hours] = [71, 3];
 /** Kind of the interruption: a kill (named by its effect on the written file) or a full disk. */
 type Interruption = WriteFault['effect'] | 'full';
 
+/** Result of interrupting write operations. */
 interface Crashes {
   /** Number of write operations in the tested hours if none is interrupted. */
   readonly operations: number;

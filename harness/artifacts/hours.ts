@@ -6,6 +6,7 @@ import { simulatedFiles } from '../archive/simulated-hours.ts';
 
 /** Generates hours files, optionally with one unobserved hour. */
 
+/** Options for a generated hours file. */
 interface HoursFixtureOptions {
   /** Generation time of the file, in milliseconds since 1970. */
   readonly generatedAt: number;

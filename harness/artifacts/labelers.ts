@@ -14,6 +14,7 @@ import { youngArtifact } from './artifacts.ts';
 
 /** Generates labelers artifacts, each with an overview that contains the same sums. */
 
+/** Options for a generated labelers artifact. */
 interface LabelerFixtureOptions {
   readonly count: number;
   readonly seed?: number;

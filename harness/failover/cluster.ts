@@ -6,6 +6,7 @@ import { call } from '../process/program.ts';
 import { until } from '../process/until.ts';
 import { createMachine, createNetwork, type Machine } from './machine.ts';
 
+/** A cluster member as Patroni reports it. */
 interface Member {
   readonly name: string;
   readonly role: string;

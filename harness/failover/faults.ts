@@ -42,6 +42,7 @@ export const plan: readonly Fault[] = [
   { part: 'account', way: 'stop' },
 ];
 
+/** A fault in progress. */
 interface Injected {
   /** Name of the affected machine or process. */
   readonly target: string;

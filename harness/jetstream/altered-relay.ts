@@ -11,6 +11,7 @@ interface Kept {
   readonly bytes: Uint8Array;
 }
 
+/** A consumer of the relay. */
 interface Consumer {
   readonly socket: WebSocket;
   readonly isWitness: boolean;

@@ -41,6 +41,7 @@ export interface Wire {
   readonly args: readonly string[];
 }
 
+/** One instrument of a scene. */
 interface Instrument {
   readonly wire: Wire;
   readonly folder: string;

@@ -15,6 +15,7 @@ const compareMs = 200;
 /** Maximum time without progress, in milliseconds. An instrument that exceeds it counts as stuck. */
 const stuckMs = 90_000;
 
+/** Result of comparing a store with the labels emitted so far. */
 interface Comparison {
   readonly rows: number;
   readonly refused: Readonly<Record<string, number>>;
@@ -170,6 +171,7 @@ export async function storedOnce(sim: Sim, url: string): Promise<string[]> {
   ];
 }
 
+/** Counts of one labeler's labels so far. */
 interface Counted {
   /** Number of accepted labels up to each label, indexed by the label's number. */
   readonly acceptedThrough: number[];

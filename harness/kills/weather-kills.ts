@@ -17,6 +17,7 @@ import {
   readStore,
 } from '../weather/weather-kept.ts';
 
+/** Result of killing a weather instrument repeatedly. */
 interface KillReport {
   readonly kept: Kept;
   /** Stored counts per minute. */

@@ -24,6 +24,7 @@ export interface RatedHours {
   readonly files: readonly LabelsHours[];
 }
 
+/** Options of a simulated observation. */
 interface RatedOptions {
   readonly dids: readonly string[];
   readonly startedAt: number;

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 
+/** One response on a connection. */
 interface RawAnswer {
   readonly status: number;
   /** Headers by lower-case name. The values of repeated headers are joined. */

@@ -20,6 +20,7 @@ interface LabelerFacts {
   readonly definitions: { readonly values: readonly { readonly value: string }[] } | null;
 }
 
+/** Expected facts of one labeler. */
 interface ExpectedLabeler {
   readonly name: string;
   readonly did: string;

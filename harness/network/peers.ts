@@ -11,6 +11,7 @@ import {
 } from '../jetstream/peers.ts';
 import { freePort } from '../net/ports.ts';
 
+/** A running program with an address on 127.0.0.1. */
 interface Served {
   readonly peer: Peer;
   readonly url: string;
@@ -91,6 +92,7 @@ export async function startRelayedJetstream(file: string, home: string, relay: s
   return { peer, place, url: `ws://127.0.0.1:${port}` };
 }
 
+/** Settings of the labeler in Go. */
 interface GoLabelerOptions {
   readonly did: string;
   /** Private key (secp256k1) in hexadecimal. */
@@ -101,6 +103,7 @@ interface GoLabelerOptions {
   readonly values: readonly string[];
 }
 
+/** A running labeler in Go. */
 interface GoLabeler extends Served {
   /** Address of its interface for labels, without a password. */
   readonly adminUrl: string;

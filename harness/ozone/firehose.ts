@@ -24,6 +24,7 @@ interface FirehoseEvent {
   readonly body: Fields;
 }
 
+/** A frame of `com.atproto.sync.subscribeRepos`. */
 interface FirehoseFrame {
   /** Sequence number, or null for a frame that is not an event. */
   readonly seq: number | null;

@@ -56,6 +56,7 @@ export function hasPostgres(): boolean {
   return false;
 }
 
+/** Options for starting a server. */
 interface PostgresOptions {
   /** True to make commits wait for the disk; defaults to false. */
   readonly durable?: boolean;

@@ -76,6 +76,7 @@ export function labelersInMemory(now: number) {
   };
 }
 
+/** Options for a request to the in-memory application. */
 interface RequestOptions {
   /** Time of the request in milliseconds since 1970. */
   readonly at?: number;

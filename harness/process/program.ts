@@ -34,6 +34,7 @@ export interface Program {
   kill(): Promise<void>;
 }
 
+/** Address of a server. */
 interface Address {
   readonly port: number;
   readonly url: string;

@@ -30,6 +30,7 @@ const shares = {
   absent: 0.005,
 } as const;
 
+/** Parameters of random outages. */
 interface Pattern {
   /** Mean time between two outages, in microseconds. */
   readonly up: number;

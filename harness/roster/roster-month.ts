@@ -32,6 +32,7 @@ interface Publication {
   readonly unreachable: number;
 }
 
+/** Result of a simulated month. */
 interface Month {
   readonly start: Micros;
   readonly labelers: readonly SimulatedLabeler[];

@@ -2,6 +2,7 @@ import { appendFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { cpuSeconds, memoryMib } from '../process/process-tree.ts';
 
+/** State of a process and its store at one time. */
 interface Sample {
   readonly atMs: number;
   readonly phase: string;

@@ -25,6 +25,7 @@ export function labelsOf(frames: readonly LabelFrame[]): { seq: number | undefin
   return frames.flatMap(({ body }) => (body.labels ?? []).map((label) => ({ seq: body.seq, label })));
 }
 
+/** A response to `queryLabels`. */
 interface LabelPage {
   readonly status: number;
   readonly body: { readonly cursor?: string; readonly labels: readonly ReadLabel[] };

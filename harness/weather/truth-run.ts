@@ -36,6 +36,7 @@ const blocks: readonly CollectionName[] = ['block.create', 'block.delete'];
 /** Ways in which the first host fails. The seed selects one. */
 const failures = ['silent collection', 'silent socket', 'refused connections'] as const;
 
+/** Result of comparing an instrument with two simulated hosts. */
 interface WeatherProof {
   readonly events: number;
   /**
@@ -48,6 +49,7 @@ interface WeatherProof {
   readonly problems: readonly string[];
 }
 
+/** One of the two observed hosts. */
 interface Host {
   readonly sim: Sim;
   readonly place: HostPlace;

@@ -41,6 +41,7 @@ const stormy: readonly CollectionName[] = ['post.create', 'post.create.reply', '
 /** Collections of bulk operations. Their traffic has a low rate, bursts and pauses. */
 const clumped: readonly CollectionName[] = ['listitem.create', 'listitem.delete', 'block.delete'];
 
+/** A seeded source of random numbers. */
 interface Chance {
   uniform(): number;
   normal(): number;

@@ -14,6 +14,7 @@ export interface AccountBounds {
   readonly ttlMs: number;
 }
 
+/** Status and body of a response. */
 interface AccountAnswer {
   readonly status: number;
   readonly text: string;

@@ -92,6 +92,11 @@ class Exchange {
     let isStart = true;
     this.#client.on('data', (bytes) => {
       for (const message of fromClient.of(bytes)) {
+        // The data of a COPY, for which the server waits.
+        if (!isStart && 'dcf'.includes(typeOf(message))) {
+          this.#upstream.write(message);
+          continue;
+        }
         this.#statement.push(message);
         // A query, the end of an extended query, and the end of the connection.
         if (!isStart && !'QSX'.includes(typeOf(message))) continue;

@@ -1,14 +1,16 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { noon } from '../../../harness/conformance/labels.ts';
-import { batch } from '../../../harness/conformance/suite.ts';
+import { batch, later } from '../../../harness/conformance/suite.ts';
 import { isConnecting, type Refusal, type Refuse, refusingServer } from '../../../harness/postgres/refusing-server.ts';
 import { hasPostgres, type PostgresServer, startPostgres } from '../../../harness/postgres/server.ts';
 import { inspect, openStoreReader, storeProcesses } from '../../../src/store/open.ts';
+import type { StoredGap } from '../../../src/store/port.ts';
 import { parsePostgresUrl } from '../../../src/store/postgres/base/place.ts';
 import { sqlStates } from '../../../src/store/postgres/base/sqlstates.ts';
 import { openPostgresSource } from '../../../src/store/postgres/copy/source.ts';
 import { openPostgresStandby } from '../../../src/store/postgres/standby/standby.ts';
 import { openPostgresWriter } from '../../../src/store/postgres/write/writer.ts';
+import { hour, micros } from '../../../src/store/time.ts';
 
 const schema = 'refused';
 /** Duration of a lease that is not renewed, in milliseconds. */
@@ -142,6 +144,45 @@ describe.skipIf(!hasPostgres())('a server, a failover or a pooler that refuses a
         expect(isConnecting(refused()) || refused().startsWith('BEGIN')).toBe(false);
         await open(server.url(schema));
       });
+    });
+  });
+
+  describe('rolls back a transaction that a busy machine left idle', () => {
+    /** Opens a writer. The server then refuses the statements for which `holds` is true, as often as `times` says. */
+    const opened = async (name: string, holds: (sql: string) => boolean, times: number) => {
+      let left = 0;
+      const port = await refusingServer(server, (sql) => {
+        if (!holds(sql) || left === 0) return null;
+        left -= 1;
+        return { code: '25P03', isFatal: true };
+      });
+      const place = parsePostgresUrl(`postgres://almanac@127.0.0.1:${port}/postgres?schema=${name}`);
+      const writer = await openPostgresWriter({ place, at: noon });
+      onTestFinished(() => writer.close());
+      left = times;
+      return writer;
+    };
+    const countsRows = (sql: string): boolean => sql.includes('add_counts');
+    const readsGaps = (sql: string): boolean => sql.includes('FROM gap');
+    const gap: StoredGap = { source: 'did:web:a.example', start: noon, end: micros(noon + 1), reason: 'unknown' };
+
+    it('once: a batch and a gap are stored once all the same', async () => {
+      const writer = await opened('idle_batch', countsRows, 1);
+      expect(await writer.append(batch(noon, [1, 2]))).toMatchObject({ accepted: 2, duplicates: [] });
+      expect(await writer.append(batch(noon, [1, 2, 3]))).toMatchObject({ accepted: 1, duplicates: [0, 1] });
+      const other = await opened('idle_gap', readsGaps, 1);
+      await other.recordGap(gap);
+      expect(await other.gaps({ start: noon, end: later(noon, hour) })).toEqual([gap]);
+    });
+
+    it('twice: they are rejected as busy, and are stored at the next attempt', async () => {
+      const writer = await opened('idle_batches', countsRows, 2);
+      await expect(writer.append(batch(noon, [1, 2]))).rejects.toMatchObject({ code: 'busy', retry: true });
+      expect(await writer.append(batch(noon, [1, 2]))).toMatchObject({ accepted: 2 });
+      const other = await opened('idle_gaps', readsGaps, 2);
+      await expect(other.recordGap(gap)).rejects.toMatchObject({ code: 'busy', retry: true });
+      await other.recordGap(gap);
+      expect(await other.gaps({ start: noon, end: later(noon, hour) })).toEqual([gap]);
     });
   });
 });

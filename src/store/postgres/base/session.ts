@@ -84,7 +84,7 @@ const durable = `SELECT set_config('synchronous_commit', 'on', true)
 
 /**
  * Transactions on the database of one store. Every error is thrown as a `StoreError`. What is repeated is in the table
- * `sqlStates`: reads, and every transaction whose work has not begun, as on a connection that the server has ended.
+ * `sqlStates`: reads, changes of which nothing is stored, and every transaction whose work has not begun.
  * Changes are urgent: they are never refused as `busy`, and do not wait behind the reads of thousands of labelers. Each
  * of the few callers that change data waits for its previous change.
  */
@@ -132,11 +132,11 @@ export class Session {
     );
   }
 
-  /** Runs a transaction that changes data and sends its commit together with its last statements. */
+  /** Runs a transaction that changes data. Its commit is sent with its last statements. `send` is called only once. */
   writeJointly<T>({ first, meanwhile, send }: Joint<T>): Promise<T> {
     // The first change ends the text of BEGIN, so that it cannot run outside the transaction.
     const options = { isolation: 'READ COMMITTED', first: `${durable}; ${first}`, limits: this.#limits };
-    return this.#repeated(this.#limits, change, ({ client }, begun) =>
+    return this.#repeated({ ...this.#limits, repeats: 'unbegun' }, change, ({ client }, begun) =>
       this.#transaction(client, { ...options, begun, ...(meanwhile && { meanwhile }) }, send),
     );
   }
@@ -201,8 +201,8 @@ export class Session {
     let losses = 0;
     const mayRepeat = (error: unknown): boolean => {
       if (repeats === 'nothing' || signal?.aborted === true) return false;
-      if (hasBegun && (repeats === 'unbegun' || !isRead)) return false;
-      const reading = stateOf(error)?.reading ?? 'report';
+      const { reading = 'report', isRolledBack = false } = stateOf(error) ?? {};
+      if (hasBegun && (repeats === 'unbegun' || !(isRead || isRolledBack))) return false;
       if (!hasBegun || reading !== 'once') return reading !== 'report';
       losses += 1;
       return losses === 1;
@@ -278,7 +278,6 @@ SET LOCAL idle_in_transaction_session_timeout = ${idleMs}; SET LOCAL client_conn
   }
 }
 
-/** How `Session` treats a transaction that changes data. */
 const change: { readonly isRead: boolean; readonly isUrgent: boolean } = { isRead: false, isUrgent: true };
 
 interface TransactionOptions {

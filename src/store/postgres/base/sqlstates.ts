@@ -16,6 +16,8 @@ interface SqlState {
    * another connection. A transaction of any kind whose work has not begun is repeated in both cases.
    */
   readonly reading: 'repeat' | 'once' | 'report';
+  /** True if nothing of the transaction is stored, so that a change is repeated as a read is. */
+  readonly isRolledBack?: boolean;
   /** Store error that is reported if nothing helps. */
   readonly error: StoreErrorCode;
   /** True if the connection can be used again, unless the error is FATAL. */
@@ -24,6 +26,7 @@ interface SqlState {
 
 const cancelled = { connecting: 'repeat', reading: 'repeat', error: 'busy', isKept: true } as const;
 const tooSlow = { connecting: 'repeat', reading: 'report', error: 'busy', isKept: true } as const;
+const rolledBack = { reading: 'once', isRolledBack: true, isKept: false } as const;
 const ended = { connecting: 'round', reading: 'once', error: 'unreachable', isKept: false } as const;
 const full = { connecting: 'round', reading: 'report', error: 'busy', isKept: true } as const;
 const elsewhere = { connecting: 'next', reading: 'report', error: 'unreachable', isKept: false } as const;
@@ -39,7 +42,7 @@ export const sqlStates: Readonly<Record<string, SqlState>> = {
   '40': { meaning: 'the server rolled the transaction back', ...tooSlow },
   '55P03': { meaning: 'a lock was not granted in time', ...tooSlow },
   '57014': { meaning: 'a statement took too long, or an operator cancelled it', ...tooSlow },
-  '25P03': { meaning: 'a transaction was idle for too long', ...tooSlow, isKept: false },
+  '25P03': { meaning: 'a transaction was idle for too long', ...tooSlow, ...rolledBack },
   '25P04': { meaning: 'a transaction took too long', ...tooSlow, isKept: false },
   '53300': { meaning: 'the server or the role has no connection left', ...full, isKept: false },
   '53100': { meaning: 'the disk of the server is full', ...broken, error: 'disk_full' },

@@ -7,7 +7,7 @@ import { dayName, dayOf, dayStart, micros } from '../../time.ts';
 import type { Lease } from '../base/lease.ts';
 import type { NewRow } from '../base/row.ts';
 import { longLimits, type Queries, type Session } from '../base/session.ts';
-import { codeOf } from '../base/sqlstates.ts';
+import { codeOf, stateOf } from '../base/sqlstates.ts';
 import { HotAccounts, NamedValues } from '../count/counters.ts';
 import { readIdentities } from '../read/queries.ts';
 import { partitionOf } from '../schema/migrate.ts';
@@ -131,8 +131,12 @@ export class Acceptance {
     return done;
   }
 
-  /** Commits the first waiting batches together, as many as fit a commit. Settles at least one of them. */
-  async #commitWaiting(): Promise<void> {
+  /**
+   * Commits the first waiting batches together, as many as fit a commit. Settles at least one of them. A busy machine may
+   * leave a transaction idle until the server rolls it back: the commit is then repeated once, so that acceptance need not
+   * pause.
+   */
+  async #commitWaiting(isRepeated = false): Promise<void> {
     let group: readonly Prepared[];
     try {
       if (this.#isStale) await this.#reload();
@@ -149,7 +153,8 @@ export class Acceptance {
       // state again.
       this.#isStale = true;
       this.#waiting.discard();
-      this.#waiting.reject(group.length, error);
+      if (!isRepeated && stateOf(error)?.isRolledBack === true) await this.#commitWaiting(true);
+      else this.#waiting.reject(group.length, error);
       return;
     } finally {
       this.#isCommitting = false;

@@ -1,15 +1,16 @@
 #!/usr/bin/env bash
-# structured-headers reads a Date (@1764450000) only where the header ends or white space follows: before a comma, a bracket
-# or a parameter it refuses the whole header, also the ones that it wrote itself.
+# structured-headers reads a Date (@1764450000) only where the header ends: before a comma, a bracket, a blank or a parameter
+# it refuses the whole header, also the ones that it wrote itself.
 #
 # What it is: structured-headers reads and writes HTTP Structured Fields (RFC 9651, as its README says, with Dates).
 # Versions: structured-headers 2.1.0; structured-field-values 2.0.4 for comparison (npm).
 # What the spec says: RFC 9651, 3.3.7 and 4.2.9: a Date is "@" and an integer; like any bare item it may be a member of a list,
 #   an inner list or a dictionary, and may have parameters. 4.2: a field that fails is ignored as a whole.
 # Guess: both Dates of "@1764450000, @1764453600", and whatever is written can be read back.
-# Seen: an error at the comma; the same for a dictionary, an inner list and a Date with a parameter. A single Date, one
-#   before a blank, and one as the last member are right.
-# Why: the number after "@" must end in white space or the end of the text; the reader of plain integers has no such rule.
+# Seen: an error at the comma; the same for a dictionary, an inner list and a Date with a parameter. A single Date and one as
+#   the last member are right. The error names white space as allowed, but there is one for a blank too.
+# Why: the reader of the number goes on to the end of the text and raises at the first character that is not a digit; that of
+#   plain integers stops there.
 # Wrong for a user: a header with the beginning and the end of an hour, or with a Date before anything else, does not exist for
 #   a client that does as the RFC says with a header it cannot read. Tests with one Date pass.
 # Instead: send such times as integers (seconds), or put the Date last; structured-field-values reads all of them.

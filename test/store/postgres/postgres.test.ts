@@ -265,6 +265,13 @@ describe.skipIf(!hasPostgres())('a store in PostgreSQL', () => {
     await until('the end of all connections', () => proxied.every((socket) => socket.destroyed));
   });
 
+  it('does not report a transaction as committed if its caller ignores a failed statement', async () => {
+    const session = new Session(place, 'primary', 1);
+    onTestFinished(() => session.close());
+    const ignoring = session.write((queries) => queries.rows('SELECT 1 / 0').catch(() => []));
+    await expect(ignoring).rejects.toMatchObject({ code: 'unexpected' });
+  });
+
   it('tries the servers of its URL in order', async () => {
     const two: PostgresPlace = { ...place, hosts: [{ host: '127.0.0.1', port: 1 }, ...place.hosts] };
     const writer = await openPostgresWriter({ place: two, at: noon });

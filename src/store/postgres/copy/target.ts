@@ -13,7 +13,7 @@ import { StoreError } from '../../errors.ts';
 import { dayStart, hour, minute } from '../../time.ts';
 import type { PostgresPlace } from '../base/place.ts';
 import { encodeRow } from '../base/row.ts';
-import { longLimits, type Queries, Session } from '../base/session.ts';
+import { type Limits, longLimits, type Queries, Session } from '../base/session.ts';
 import { binaryRows, type Scalar } from '../base/value.ts';
 import { labelerKinds, NamedValues } from '../count/counters.ts';
 import { copyTable, isUnfinishedCopy, migrate, partitionOf, storeVersion } from '../schema/migrate.ts';
@@ -68,6 +68,9 @@ async function assertVacant(queries: Queries, name: string): Promise<void> {
   throw new StoreError('occupied', `${name} already contains a store; use another schema in the URL`);
 }
 
+/** Limits of a change. It is not repeated once it has begun, because its work keeps the ids of sources that it adds. */
+const changeLimits: Limits = { ...longLimits, repeats: 'unbegun' };
+
 function targetOver(session: Session, token: number): CopyTarget {
   const sources = new SourceNumbers();
 
@@ -81,7 +84,7 @@ function targetOver(session: Session, token: number): CopyTarget {
           'second_writer',
           `another process has taken over the copy to ${session.name}; this process stops`,
         );
-      }, longLimits);
+      }, changeLimits);
     } catch (error) {
       // Discard the cached source ids, because ids that the failed transaction assigned do not exist in the database.
       sources.clear();

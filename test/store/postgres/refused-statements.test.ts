@@ -3,14 +3,16 @@ import { noon } from '../../../harness/conformance/labels.ts';
 import { batch, later } from '../../../harness/conformance/suite.ts';
 import { isConnecting, type Refusal, type Refuse, refusingServer } from '../../../harness/postgres/refusing-server.ts';
 import { hasPostgres, type PostgresServer, startPostgres } from '../../../harness/postgres/server.ts';
+import type { CopiedRow, CopySource } from '../../../src/store/copy/parts.ts';
 import { inspect, openStoreReader, storeProcesses } from '../../../src/store/open.ts';
 import type { StoredGap } from '../../../src/store/port.ts';
-import { parsePostgresUrl } from '../../../src/store/postgres/base/place.ts';
+import { type PostgresPlace, parsePostgresUrl } from '../../../src/store/postgres/base/place.ts';
 import { sqlStates } from '../../../src/store/postgres/base/sqlstates.ts';
 import { openPostgresSource } from '../../../src/store/postgres/copy/source.ts';
+import { openPostgresTarget } from '../../../src/store/postgres/copy/target.ts';
 import { openPostgresStandby } from '../../../src/store/postgres/standby/standby.ts';
 import { openPostgresWriter } from '../../../src/store/postgres/write/writer.ts';
-import { hour, micros } from '../../../src/store/time.ts';
+import { dayOf, hour, micros } from '../../../src/store/time.ts';
 
 const schema = 'refused';
 /** Duration of a lease that is not renewed, in milliseconds. */
@@ -148,41 +150,72 @@ describe.skipIf(!hasPostgres())('a server, a failover or a pooler that refuses a
   });
 
   describe('rolls back a transaction that a busy machine left idle', () => {
-    /** Opens a writer. The server then refuses the statements for which `holds` is true, as often as `times` says. */
-    const opened = async (name: string, holds: (sql: string) => boolean, times: number) => {
+    /** Opens a store. The server then refuses the statements for which `holds` is true, as often as `times` says. */
+    async function opened<T extends { close(): Promise<void> }>(
+      open: (place: PostgresPlace) => Promise<T>,
+      name: string,
+      holds: (sql: string) => boolean,
+      times: number,
+    ): Promise<T> {
       let left = 0;
-      const port = await refusingServer(server, (sql) => {
+      const url = await urlOf((sql) => {
         if (!holds(sql) || left === 0) return null;
         left -= 1;
         return { code: '25P03', isFatal: true };
       });
-      const place = parsePostgresUrl(`postgres://almanac@127.0.0.1:${port}/postgres?schema=${name}`);
-      const writer = await openPostgresWriter({ place, at: noon });
-      onTestFinished(() => writer.close());
+      const store = await open({ ...parsePostgresUrl(url), schema: name });
+      onTestFinished(() => store.close());
       left = times;
-      return writer;
-    };
+      return store;
+    }
+    const write = (place: PostgresPlace) => openPostgresWriter({ place, at: noon });
     const countsRows = (sql: string): boolean => sql.includes('add_counts');
     const readsGaps = (sql: string): boolean => sql.includes('FROM gap');
     const gap: StoredGap = { source: 'did:web:a.example', start: noon, end: micros(noon + 1), reason: 'unknown' };
 
     it('once: a batch and a gap are stored once all the same', async () => {
-      const writer = await opened('idle_batch', countsRows, 1);
+      const writer = await opened(write, 'idle_batch', countsRows, 1);
       expect(await writer.append(batch(noon, [1, 2]))).toMatchObject({ accepted: 2, duplicates: [] });
       expect(await writer.append(batch(noon, [1, 2, 3]))).toMatchObject({ accepted: 1, duplicates: [0, 1] });
-      const other = await opened('idle_gap', readsGaps, 1);
+      const other = await opened(write, 'idle_gap', readsGaps, 1);
       await other.recordGap(gap);
       expect(await other.gaps({ start: noon, end: later(noon, hour) })).toEqual([gap]);
     });
 
     it('twice: they are rejected as busy, and are stored at the next attempt', async () => {
-      const writer = await opened('idle_batches', countsRows, 2);
+      const writer = await opened(write, 'idle_batches', countsRows, 2);
       await expect(writer.append(batch(noon, [1, 2]))).rejects.toMatchObject({ code: 'busy', retry: true });
       expect(await writer.append(batch(noon, [1, 2]))).toMatchObject({ accepted: 2 });
-      const other = await opened('idle_gaps', readsGaps, 2);
+      const other = await opened(write, 'idle_gaps', readsGaps, 2);
       await expect(other.recordGap(gap)).rejects.toMatchObject({ code: 'busy', retry: true });
       await other.recordGap(gap);
       expect(await other.gaps({ start: noon, end: later(noon, hour) })).toEqual([gap]);
+    });
+
+    it('once: rows of a copy are rejected as busy, and keep their labeler at the next attempt', async () => {
+      const source = await openPostgresSource(parsePostgresUrl(server.url(schema)));
+      onTestFinished(() => source.close());
+      const begin = async (place: PostgresPlace) =>
+        openPostgresTarget(place, (await source.look()).epoch.generationId, noon);
+      const target = await opened(begin, 'idle_copy', (sql) => sql.startsWith('COPY'), 1);
+      const rowsOf = async (from: Pick<CopySource, 'rows'>): Promise<readonly CopiedRow[]> => {
+        const rows: CopiedRow[] = [];
+        await from.rows(dayOf(noon), -1, async (chunk) => void rows.push(...chunk));
+        return rows;
+      };
+      const rows = await rowsOf(source);
+      const progress = {
+        day: dayOf(noon),
+        revision: 0,
+        through: rows.at(-1)?.at ?? -1,
+        rows: 2,
+        digest: '',
+        isVerified: false,
+      };
+      await target.beginDay(progress.day, progress.revision);
+      await expect(target.add(rows, progress)).rejects.toMatchObject({ code: 'busy', retry: true });
+      await target.add(rows, progress);
+      expect(await rowsOf(target)).toEqual(rows);
     });
   });
 });

@@ -1,3 +1,7 @@
+/**
+ * `npm run test:faults -- [OPERATION ...]`: makes every system call of each operation fail, once with every error that
+ * the call can return, and permanently for a full disk, an exceeded quota and exhausted descriptors. Prints a table.
+ */
 import { fileOperations } from '../harness/faults/file-operations.ts';
 import { runOperation } from '../harness/faults/run.ts';
 import { compileShim } from '../harness/faults/shim.ts';

@@ -140,24 +140,24 @@ function streamFrame(from: Dice, name: 'weatherFrame' | 'eventFrame'): FuzzInput
 }
 
 const words = [
-  ...[
-    'GET ',
-    '/account',
-    '?did=',
-    'did:plc:',
-    '%41',
-    '%',
-    '&',
-    '=',
-    '\r\n',
-    'Host: a',
-    ' HTTP/1.1',
-    'a',
-    ':',
-    ' ',
-    '\0',
-  ],
-  ...['é', '/..', 'x,'],
+  'GET ',
+  '/account',
+  '?did=',
+  'did:plc:',
+  '%41',
+  '%',
+  '&',
+  '=',
+  '\r\n',
+  'Host: a',
+  ' HTTP/1.1',
+  'a',
+  ':',
+  ' ',
+  '\0',
+  'é',
+  '/..',
+  'x,',
 ];
 
 function text(from: Dice, max: number): FuzzInput {

@@ -46,7 +46,10 @@ let isInstalled = false;
 function install(): void {
   if (isInstalled) return;
   isInstalled = true;
-  for (const signal of endingSignals) process.once(signal, () => process.exit(128 + constants.signals[signal]));
+  // Vitest ends its own workers, in which `process.exit` throws.
+  if (process.env.VITEST === undefined) {
+    for (const signal of endingSignals) process.once(signal, () => process.exit(128 + constants.signals[signal]));
+  }
   process.once('exit', () => {
     for (const action of [...actions].reverse()) {
       try {

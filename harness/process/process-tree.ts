@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import type { Program } from './program.ts';
 
 interface ProcessTree {
@@ -45,11 +45,11 @@ export function cpuSeconds(pid: number | undefined): number {
   return stat.cpu;
 }
 
-/** Returns the process ids of a process's live children. */
+/** Returns the process ids of a process's live children; none if it has exited. */
 export function childrenOf(pid: number): number[] {
-  return readdirSync(`/proc/${pid}/task`).flatMap((task) =>
-    readFileSync(`/proc/${pid}/task/${task}/children`, 'utf8').split(' ').filter(Boolean).map(Number),
-  );
+  const folder = `/proc/${pid}/task`;
+  const tasks = existsSync(folder) ? readdirSync(folder) : [];
+  return tasks.flatMap((task) => read(`${folder}/${task}/children`).split(' ').filter(Boolean).map(Number));
 }
 
 /** Returns the process ids of an observatory's parts, by command name. */

@@ -120,9 +120,9 @@ Each event is reduced to names of a fixed list, such as \`like.create\`; nothing
 - A collection without events while others continue is silent. That time does not count as observed for it, and a collection that was silent
   throughout is null. A collection that usually has at least ${several(silenceRule.frequentRate, 'event')} in each window is silent after at least ${several(silenceRule.minWindows, 'window')}
   without an event in which it usually has ${several(silenceRule.missingEvents, 'event')} or more. Any other collection is silent once its pause is ${silenceRule.pauseFactor} times its longest pause of
-  earlier days, and at least ${several(silenceRule.minPauseWindows, 'window')} long. Without earlier days, the ${several(withoutBaseline.hourWindows, 'window')} before the pause replace them if at
-  least ${withoutBaseline.minHourWindows} were observed. Any other collection is then silent after at least ${several(withoutBaseline.minPauseWindows, 'window')}, and only if ${several(withoutBaseline.minDayWindows, 'window')} before
-  the pause were observed.
+  earlier days, and at least ${several(silenceRule.minPauseWindows, 'window')} long. Without earlier days, the usual counts are those of the ${several(withoutBaseline.hourWindows, 'window')} before
+  the pause, if at least ${withoutBaseline.minHourWindows} of them were observed. The pause must then be ${silenceRule.pauseFactor} times the longest pause before it. For a collection that usually has
+  fewer events, it must also be at least ${several(withoutBaseline.minPauseWindows, 'window')} long and follow ${several(withoutBaseline.minDayWindows, 'observed window')}.
 
 ## Level and history
 

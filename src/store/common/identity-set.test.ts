@@ -116,7 +116,7 @@ describe('the set of identities', () => {
     expect(Math.max(...settled) / Math.min(...settled)).toBeLessThan(1.3);
   });
 
-  it('takes every part of a fingerprint from the random words, so that no sender can choose two labels with the same one', () => {
+  it('takes every part of a hash from the random words, so that no sender can choose two labels with the same one', () => {
     const distinguished = (fill: (i: number) => number): number => {
       const known = new IdentitySet(horizon, (words) => words.set(Array.from(words, (_, i) => fill(i))));
       for (let n = 0; n < 8; n++) known.add(identity(n), 0);

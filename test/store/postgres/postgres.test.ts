@@ -247,14 +247,12 @@ describe.skipIf(!hasPostgres())('a store in PostgreSQL', () => {
     const limits = { statementMs: 60_000, replyMs: 60_000 };
     // The limits do not pass before the proxy stops, and pass at once afterwards, also for a statement on its way then.
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
     const writer = await openPostgresWriter({ place: through, at: noon, leaseMs, limits });
     await writer.append(batch(noon, [1]));
     isForwarding = false;
     const passing = setInterval(() => vi.advanceTimersByTime(60_000), 10);
-    onTestFinished(() => {
-      clearInterval(passing);
-      vi.useRealTimers();
-    });
+    onTestFinished(() => clearInterval(passing));
     const lost = { code: 'unreachable', retry: true };
     await Promise.all([
       expect(writer.append(batch(noon, [2]))).rejects.toMatchObject(lost),

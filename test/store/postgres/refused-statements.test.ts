@@ -5,7 +5,7 @@ import { isConnecting, type Refusal, type Refuse, refusingServer } from '../../.
 import { hasPostgres, type PostgresServer, startPostgres } from '../../../harness/postgres/server.ts';
 import type { CopiedRow, CopySource } from '../../../src/store/copy/parts.ts';
 import { inspect, openStoreReader, storeProcesses } from '../../../src/store/open.ts';
-import type { StoredGap } from '../../../src/store/port.ts';
+import type { AppendResult, StoredGap, StoreWriter } from '../../../src/store/port.ts';
 import { type PostgresPlace, parsePostgresUrl } from '../../../src/store/postgres/base/place.ts';
 import { sqlStates } from '../../../src/store/postgres/base/sqlstates.ts';
 import { openPostgresSource } from '../../../src/store/postgres/copy/source.ts';
@@ -173,7 +173,7 @@ describe.skipIf(!hasPostgres())('a server, a failover or a pooler that refuses a
     const readsGaps = (sql: string): boolean => sql.includes('FROM gap');
     const gap: StoredGap = { source: 'did:web:a.example', start: noon, end: micros(noon + 1), reason: 'unknown' };
 
-    it('once: a batch and a gap are stored once all the same', async () => {
+    it('once: a batch and a gap are stored in spite of it', async () => {
       const writer = await opened(write, 'idle_batch', countsRows, 1);
       expect(await writer.append(batch(noon, [1, 2]))).toMatchObject({ accepted: 2, duplicates: [] });
       expect(await writer.append(batch(noon, [1, 2, 3]))).toMatchObject({ accepted: 1, duplicates: [0, 1] });
@@ -190,6 +190,34 @@ describe.skipIf(!hasPostgres())('a server, a failover or a pooler that refuses a
       await expect(other.recordGap(gap)).rejects.toMatchObject({ code: 'busy', retry: true });
       await other.recordGap(gap);
       expect(await other.gaps({ start: noon, end: later(noon, hour) })).toEqual([gap]);
+    });
+
+    /** Appends a batch that is rolled back. A second batch arrives while the writer reads the state again. */
+    const appendDuringReload = async (name: string, times: number) => {
+      const isReload = (sql: string): boolean => sql.includes('max(day)');
+      let writer: StoreWriter | null = null;
+      let second: Promise<AppendResult> | undefined;
+      const holds = (sql: string): boolean => {
+        if (isReload(sql)) second ??= writer?.append(batch(noon, [2]));
+        return countsRows(sql) || isReload(sql);
+      };
+      writer = await opened(write, name, holds, times);
+      const [first] = await Promise.allSettled([writer.append(batch(noon, [1]))]);
+      return { writer, first, second: await second };
+    };
+
+    it('once: a batch that arrives while the state is read again is stored after the first', async () => {
+      const { writer, first, second } = await appendDuringReload('idle_reload', 1);
+      expect(first).toMatchObject({ value: { accepted: 1, last: noon } });
+      expect(second).toMatchObject({ accepted: 1, last: noon + 1 });
+      expect(await writer.append(batch(noon, [1, 2]))).toMatchObject({ accepted: 0, duplicates: [0, 1] });
+    });
+
+    it('twice, also when the state is read again: the first batch is rejected as busy, and can be stored later', async () => {
+      const { writer, first, second } = await appendDuringReload('idle_reloads', 2);
+      expect(first).toMatchObject({ reason: { code: 'busy', retry: true } });
+      expect(second).toMatchObject({ accepted: 1 });
+      expect(await writer.append(batch(noon, [1, 2]))).toMatchObject({ accepted: 1, duplicates: [1] });
     });
 
     it('once: rows of a copy are rejected as busy, and keep their labeler at the next attempt', async () => {

@@ -24,7 +24,7 @@ describe.skipIf(!hasPostgres())('a store in PostgreSQL with the roles of store i
   });
 
   /** Chooses names that SQL accepts only in quotation marks. */
-  const nameWithWordsOfSql = (): { writer: string; reader: string } => {
+  const nameWithKeywords = (): { writer: string; reader: string } => {
     url = server.url('order');
     place = parsePostgresUrl(url);
     return { writer: 'select', reader: 'user' };
@@ -38,7 +38,7 @@ describe.skipIf(!hasPostgres())('a store in PostgreSQL with the roles of store i
 
   it.each([
     ['is', () => ({ writer: `writer_${count}`, reader: `reader_${count}` })],
-    ['whose names are words of SQL is', () => nameWithWordsOfSql()],
+    ['whose names are SQL keywords is', () => nameWithKeywords()],
   ])('%s written by one role and read by the other, which cannot change data or tables', async (_, named) => {
     const roles = named();
     await initializeStore(place, roles, noon);

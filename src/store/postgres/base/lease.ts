@@ -186,14 +186,20 @@ export class StandbyPlace {
     const limits = { statementMs: leaseMs, replyMs: leaseMs };
     const sql = `UPDATE succession SET standby_expires_at = clock_timestamp() + $2 * interval '1 millisecond'
       WHERE standby = $1`;
+    let isRenewing = false;
     this.#timer = setInterval(() => {
+      if (isRenewing) return;
+      isRenewing = true;
       session
         .write((queries) => queries.run(sql, [number, leaseMs]), limits)
         .then((count) => {
           this.isHeld &&= count > 0;
         })
         // Ignore the error: the next renewal either succeeds or detects that another process is the standby.
-        .catch(() => undefined);
+        .catch(() => undefined)
+        .finally(() => {
+          isRenewing = false;
+        });
     }, leaseMs / renewals).unref();
   }
 

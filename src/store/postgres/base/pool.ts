@@ -5,7 +5,7 @@ import type { PostgresHost, PostgresPlace } from './place.ts';
 /** Bounds of a pool. */
 interface PoolBounds {
   readonly connections: number;
-  /** Maximum number of requests that wait for a connection. Further ones are refused as `busy`. */
+  /** Maximum number of requests, without urgent ones, that wait for a connection. Further ones are refused as `busy`. */
   readonly waiting: number;
 }
 

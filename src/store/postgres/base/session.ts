@@ -84,7 +84,7 @@ const durable = `SELECT set_config('synchronous_commit', 'on', true)
 
 /**
  * Transactions on the database of one store. Every error is thrown as a `StoreError`. What is repeated is in the table
- * `sqlStates`: reads, changes of which nothing is stored, and every transaction whose work has not begun.
+ * `sqlStates`: reads, changes that were left idle, and every transaction whose work has not begun.
  * Changes are urgent: they are never refused as `busy`, and do not wait behind the reads of thousands of labelers. Each
  * of the few callers that change data waits for its previous change.
  */
@@ -201,8 +201,8 @@ export class Session {
     let losses = 0;
     const mayRepeat = (error: unknown): boolean => {
       if (repeats === 'nothing' || signal?.aborted === true) return false;
-      const { reading = 'report', isRolledBack = false } = stateOf(error) ?? {};
-      if (hasBegun && (repeats === 'unbegun' || !(isRead || isRolledBack))) return false;
+      const { reading = 'report', repeatsChange = false } = stateOf(error) ?? {};
+      if (hasBegun && (repeats === 'unbegun' || !(isRead || repeatsChange))) return false;
       if (!hasBegun || reading !== 'once') return reading !== 'report';
       losses += 1;
       return losses === 1;

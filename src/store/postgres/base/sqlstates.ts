@@ -16,8 +16,8 @@ interface SqlState {
    * another connection. A transaction of any kind whose work has not begun is repeated in both cases.
    */
   readonly reading: 'repeat' | 'once' | 'report';
-  /** True if nothing of the transaction is stored, so that a change is repeated as a read is. */
-  readonly isRolledBack?: boolean;
+  /** True if a change is repeated as a read is: nothing of its transaction is stored, and it may well succeed. */
+  readonly repeatsChange?: boolean;
   /** Store error that is reported if nothing helps. */
   readonly error: StoreErrorCode;
   /** True if the connection can be used again, unless the error is FATAL. */
@@ -26,7 +26,7 @@ interface SqlState {
 
 const cancelled = { connecting: 'repeat', reading: 'repeat', error: 'busy', isKept: true } as const;
 const tooSlow = { connecting: 'repeat', reading: 'report', error: 'busy', isKept: true } as const;
-const rolledBack = { reading: 'once', isRolledBack: true, isKept: false } as const;
+const rolledBack = { reading: 'once', repeatsChange: true, isKept: false } as const;
 const ended = { connecting: 'round', reading: 'once', error: 'unreachable', isKept: false } as const;
 const full = { connecting: 'round', reading: 'report', error: 'busy', isKept: true } as const;
 const elsewhere = { connecting: 'next', reading: 'report', error: 'unreachable', isKept: false } as const;

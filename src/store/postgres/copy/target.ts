@@ -68,7 +68,7 @@ async function assertVacant(queries: Queries, name: string): Promise<void> {
   throw new StoreError('occupied', `${name} already contains a store; use another schema in the URL`);
 }
 
-/** Limits of a change. It is not repeated once it has begun, because its work keeps the ids of sources that it adds. */
+/** Limits of a change. It is not repeated once it has begun, because its work caches ids that a rollback removes. */
 const changeLimits: Limits = { ...longLimits, repeats: 'unbegun' };
 
 function targetOver(session: Session, token: number): CopyTarget {

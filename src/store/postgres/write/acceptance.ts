@@ -149,16 +149,17 @@ export class Acceptance {
     try {
       await this.#commit(group);
     } catch (error) {
+      // No batch may be prepared before the state is read again.
+      this.#isCommitting = false;
       // If the reply to the commit is lost, the outcome of the commit is unknown, and the next batch must read the
       // state again.
       this.#isStale = true;
       this.#waiting.discard();
-      if (!isRepeated && stateOf(error)?.isRolledBack === true) await this.#commitWaiting(true);
+      if (!isRepeated && stateOf(error)?.repeatsChange === true) await this.#commitWaiting(true);
       else this.#waiting.reject(group.length, error);
       return;
-    } finally {
-      this.#isCommitting = false;
     }
+    this.#isCommitting = false;
     this.#isBusy = this.#waiting.resolve(group);
   }
 

@@ -78,16 +78,17 @@ export async function inspect(page: Page): Promise<{ readonly found: readonly st
   return { found: await violations(page), tooWide };
 }
 
-/** Returns the size of the smallest text on a page, in pixels. Texts in scripts and in `except` do not count. */
-export function smallestText(page: Page, except = 'script'): Promise<number> {
+/** Returns the size of the smallest text on a page, in pixels. Texts in elements that match `except` do not count. */
+export function smallestText(page: Page, except?: string): Promise<number> {
   return page.evaluate((excepted) => {
     const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
     let smallest = Number.POSITIVE_INFINITY;
     while (texts.nextNode()) {
       const { parentElement, textContent } = texts.currentNode;
-      if (parentElement === null || textContent?.trim() === '' || parentElement.closest(excepted)) continue;
+      if (parentElement === null || textContent?.trim() === '' || (excepted && parentElement.closest(excepted)))
+        continue;
       smallest = Math.min(smallest, Number.parseFloat(getComputedStyle(parentElement).fontSize));
     }
     return smallest;
-  }, `script, ${except}`);
+  }, except);
 }

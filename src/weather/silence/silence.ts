@@ -33,7 +33,10 @@ export const silenceRule = {
   pauseFactor: 6,
   /** Minimum number of windows of a silence of a collection that is not frequent. */
   minPauseWindows: 10,
-  /** Thresholds while there is no baseline. `pauseFactor` then applies to every collection, and to the preceding windows. */
+  /**
+   * Thresholds while there is no baseline. `pauseFactor` then applies to every collection, and to its longest pause in
+   * the preceding windows.
+   */
   withoutBaseline: {
     /** Number of windows (the hour before a pause) that replace the baseline. */
     hourWindows: 60,

@@ -127,7 +127,7 @@ export class Session {
 
   /** Runs a transaction that changes data. Each statement sees all changes committed before it starts. */
   write<T>(work: (queries: Queries) => Promise<T>, limits = this.#limits): Promise<T> {
-    return this.#repeated(limits, change, ({ client }, begun) =>
+    return this.#repeated(limits, 'change', ({ client }, begun) =>
       this.#transaction(client, { isolation: 'READ COMMITTED', first: durable, limits, begun }, awaited(work)),
     );
   }
@@ -136,7 +136,7 @@ export class Session {
   writeJointly<T>({ first, meanwhile, send }: Joint<T>): Promise<T> {
     // The first change ends the text of BEGIN, so that it cannot run outside the transaction.
     const options = { isolation: 'READ COMMITTED', first: `${durable}; ${first}`, limits: this.#limits };
-    return this.#repeated({ ...this.#limits, repeats: 'unbegun' }, change, ({ client }, begun) =>
+    return this.#repeated({ ...this.#limits, repeats: 'unbegun' }, 'change', ({ client }, begun) =>
       this.#transaction(client, { ...options, begun, ...(meanwhile && { meanwhile }) }, send),
     );
   }
@@ -169,7 +169,7 @@ export class Session {
     const { locked = null, after, limits = this.#limits, isUrgent = false } = options;
     const first = locked === null ? '' : `LOCK TABLE ONLY ${locked} IN ACCESS SHARE MODE;`;
     const isolation = 'REPEATABLE READ READ ONLY';
-    return this.#repeated(limits, { isRead: true, isUrgent }, async ({ client, isStandby }, begun) => {
+    return this.#repeated(limits, isUrgent ? 'urgent read' : 'read', async ({ client, isStandby }, begun) => {
       const result = await this.#transaction(client, { isolation, first, limits, begun }, awaited(work));
       if (after && isStandby) await this.#transaction(client, { isolation, first: '', limits, begun }, awaited(after));
       return result;
@@ -179,7 +179,7 @@ export class Session {
   /** Runs one statement that cannot run in a transaction. Table names need the schema. */
   async outside(sql: string, signal?: AbortSignal): Promise<void> {
     const { statementMs } = longLimits;
-    await this.#repeated({ ...this.#limits, ...(signal && { signal }) }, change, async ({ client }, begun) => {
+    await this.#repeated({ ...this.#limits, ...(signal && { signal }) }, 'change', async ({ client }, begun) => {
       const short = senderOf(client, this.#limits);
       await short(`SET lock_timeout = ${outsideLockMs}; SET statement_timeout = ${statementMs}`);
       begun();
@@ -194,7 +194,7 @@ export class Session {
   /** Runs `run`, which calls `begun` before the work of its caller, as often as the table of SQLSTATEs allows. */
   #repeated<T>(
     { signal, repeats }: Limits,
-    { isRead, isUrgent }: typeof change,
+    kind: 'read' | 'urgent read' | 'change',
     run: (connection: Connection, begun: () => void) => Promise<T>,
   ): Promise<T> {
     let hasBegun = false;
@@ -202,7 +202,7 @@ export class Session {
     const mayRepeat = (error: unknown): boolean => {
       if (repeats === 'nothing' || signal?.aborted === true) return false;
       const { reading = 'report', repeatsChange = false } = stateOf(error) ?? {};
-      if (hasBegun && (repeats === 'unbegun' || !(isRead || repeatsChange))) return false;
+      if (hasBegun && (repeats === 'unbegun' || (kind === 'change' && !repeatsChange))) return false;
       if (!hasBegun || reading !== 'once') return reading !== 'report';
       losses += 1;
       return losses === 1;
@@ -210,7 +210,7 @@ export class Session {
     return repeated(
       () => {
         hasBegun = false;
-        return this.#use({ isUrgent, ...(signal && { signal }) }, (connection) =>
+        return this.#use({ isUrgent: kind !== 'read', ...(signal && { signal }) }, (connection) =>
           run(connection, () => {
             hasBegun = true;
           }),
@@ -277,8 +277,6 @@ SET LOCAL idle_in_transaction_session_timeout = ${idleMs}; SET LOCAL client_conn
     }
   }
 }
-
-const change: { readonly isRead: boolean; readonly isUrgent: boolean } = { isRead: false, isUrgent: true };
 
 interface TransactionOptions {
   readonly isolation: string;

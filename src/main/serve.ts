@@ -68,12 +68,12 @@ async function started(
   }
 }
 
-/** Waits until a server fails, stops it, and rejects with the original error. */
+/** Waits until a server fails, stops it within the time limit of a stop, and rejects with the original error. */
 async function stopAfter(failed: Promise<never>, running: Running): Promise<never> {
   try {
     return await failed;
   } catch (error) {
-    await running.stop().catch(() => {
+    await stopInTime(() => running.stop()).catch(() => {
       // Report the original error and ignore any error while stopping.
     });
     throw error;

@@ -26,11 +26,15 @@ import { labelerRoutes } from '../../src/facts/labelers/publication.ts';
 import { families } from '../../src/facts/metrics/fact-metrics.ts';
 import { sampleName } from '../../src/facts/metrics/open-metrics.ts';
 import { pauseReasons } from '../../src/labels/ingest/ports.ts';
+import { capShares } from '../../src/labels/shares/daily-cap.ts';
+import { classCpu, sourceRates } from '../../src/labels/shares/pace.ts';
+import { pageSlots } from '../../src/labels/stream/outbound.ts';
 import { checkExitCodes } from '../../src/main/check/check.ts';
 import { commands } from '../../src/main/commands.ts';
 import { exportExitCodes } from '../../src/main/export/export.ts';
 import { labelerExitCodes } from '../../src/main/labeler/labeler.ts';
 import { stillWritten } from '../../src/main/store/store-copy.ts';
+import { slowMs } from '../../src/network/guard/slots.ts';
 import { refusalReasons } from '../../src/store/port.ts';
 
 /**
@@ -242,6 +246,57 @@ describe('the documentation for operators', () => {
         if (anchor !== undefined) expect(anchors, target).toContain(anchor);
       }
     }
+  });
+});
+
+describe('docs/labels.md', () => {
+  const text = page('docs/labels.md');
+  const classes = ['seeded', 'established', 'new'] as const;
+  const shares = new Map(rowsOf(text.split('\n## Shares\n')[1] ?? '').map(([name = '', ...cells]) => [name, cells]));
+
+  it('states how many requests for pages may be open at once, and which hosts are slow', () => {
+    const row = rowsOf(text).find(([bound]) => bound?.includes('requests for pages at once'));
+    const { total, perHost, perDomain, reserved, unproven, slowPrivileged } = pageSlots;
+    expect(row?.[0]).toBe(
+      `${total} requests for pages at once: ${perHost} to one host and port, ${perDomain} to one registrable domain`,
+    );
+    expect(row?.[1]).toContain(`${reserved} are reserved for seeded and established sources.`);
+    expect(row?.[1]).toContain(`more than ${slowMs / 1000} s on average share ${unproven}.`);
+    expect(row?.[1]).toContain(`Slow hosts of privileged sources share ${slowPrivileged}.`);
+  });
+
+  it('states the rates of a source of each class', () => {
+    const count = (n: number): string => n.toLocaleString('en');
+    const megabytes = (n: number): string => `${n / 1e6} MB`;
+    const seconds = (ms: number): string => `${ms / 1000} s`;
+    type Format = (n: number) => string;
+    const cell = ({ perSecond, burst }: { perSecond: number; burst: number }, format: Format): string =>
+      `${format(perSecond)} (${format(burst)})`;
+    const rates = {
+      'bytes received, after decoding': classes.map((of) => cell(sourceRates[of].bytes, megabytes)),
+      'labels received': classes.map((of) => cell(sourceRates[of].rows, count)),
+      commits: classes.map((of) => cell(sourceRates[of].writes, count)),
+      'connections, and frames without labels': classes.map((of) => cell(sourceRates[of].controls, count)),
+      'processor time': classes.map((of) => cell(sourceRates[of].cpuMs, seconds)),
+      'processor time of the class': classes.map((of) => {
+        const rate = classCpu[of];
+        return rate === null ? 'no limit' : cell(rate, seconds);
+      }),
+    };
+    for (const [name, cells] of Object.entries(rates)) expect([name, shares.get(name)]).toEqual([name, cells]);
+  });
+
+  it('states the daily share of a source and of a domain of each class', () => {
+    const percent = (part: number): string => `${part * 100} %`;
+    const { seeded, established, new: fresh } = capShares.source;
+    expect(shares.get('one source')).toEqual([
+      `${percent(seeded.part)}, ${seeded.bytes / 1e9} GB`,
+      `${percent(established.part)}, ${established.bytes / 1e9} GB`,
+      `${percent(fresh.part)}, ${fresh.bytes / 1e6} MB, ${fresh.rows.toLocaleString('en')} labels`,
+    ]);
+    expect(shares.get('all sources of one domain')).toEqual(
+      classes.map((of) => percent(capShares.source[of].domainPart)),
+    );
   });
 });
 

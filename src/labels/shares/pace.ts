@@ -46,7 +46,7 @@ export const sourceRates: Readonly<Record<PriorityClass, Readonly<Record<Resourc
 };
 
 /** Maximum processor time of all sources of a class together, in milliseconds per second; null for no limit. */
-const classCpu: Readonly<Record<PriorityClass, Rate | null>> = {
+export const classCpu: Readonly<Record<PriorityClass, Rate | null>> = {
   seeded: null,
   established: { perSecond: 400, burst: 8_000 },
   new: { perSecond: 200, burst: 4_000 },

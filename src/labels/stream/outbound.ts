@@ -55,7 +55,15 @@ export interface Outbound {
  * never responded share 48 requests for new sources and 32 for privileged sources. A limit of 24 was too low: 150 hosts
  * that responded after 28 s occupied every slot.
  */
-const pages = { total: 128, perHost: 4, perDomain: 32, perSource: 4, reserved: 64, unproven: 48, slowPrivileged: 32 };
+export const pageSlots = {
+  total: 128,
+  perHost: 4,
+  perDomain: 32,
+  perSource: 4,
+  reserved: 64,
+  unproven: 48,
+  slowPrivileged: 32,
+};
 
 /**
  * Maximum concurrent handshakes of streams. Each handshake occupies a socket, and times out after 15 s without a
@@ -125,7 +133,7 @@ export function createOutbound(options: OutboundOptions): Outbound {
     burst: hostBursts[kind],
   });
   const shared = { policy, decodedRate, resolve: strangers.resolve, userAgent };
-  const http = createHttpClient({ ...shared, ...pages, hostRate: rateOf('pages') });
+  const http = createHttpClient({ ...shared, ...pageSlots, hostRate: rateOf('pages') });
   const directory = createHttpClient({
     ...{ policy, total: 24, reserved: 8, hostRate: ownHostRate, resolve: own.resolve, userAgent },
   });

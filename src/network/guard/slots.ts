@@ -342,7 +342,7 @@ type Pace = 'quick' | 'slow' | 'unknown';
  * Threshold in milliseconds above which a host is slow. The threshold applies to the weighted mean of the times for
  * which the host's recent requests held their slots. A single handshake without a response exceeds this limit.
  */
-const slowMs = 4_000;
+export const slowMs = 4_000;
 /** Weight of the newest request in the mean that is compared with `slowMs`. */
 const newestWeight = 0.3;
 /** Maximum number of hosts with a recorded speed; above this number, the least recently requested host is removed. */

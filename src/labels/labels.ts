@@ -36,11 +36,14 @@ interface Labels {
   readonly failed: Promise<never>;
 }
 
-/** Maximum time for which readers may continue after a stop is requested, in milliseconds. */
-const graceMs = 3_000;
+/**
+ * Maximum time for which readers may continue after a stop is requested, in milliseconds. The limits of a stop add up
+ * to 8 s, one less than the limit of the process (`stopInTime`).
+ */
+const readersMs = 3_000;
 /** Maximum duration of the last publication, in milliseconds. Without it, the former artifacts remain. */
 const finalPublicationMs = 3_000;
-/** Maximum additional wait for readers that continue after `graceMs`, in milliseconds. */
+/** Maximum additional wait for readers that continue after `readersMs`, in milliseconds. */
 const lateMs = 2_000;
 
 /** Creates the instrument. Observation begins with `start`. */
@@ -155,7 +158,7 @@ async function endReading(
 ): Promise<void> {
   const { runner } = labelers;
   acceptance.close();
-  await Promise.race([runner.ended(), wait(graceMs, acceptanceEnds.signal)]);
+  await Promise.race([runner.ended(), wait(readersMs, acceptanceEnds.signal)]);
   acceptanceEnds.abort();
   const ended = Promise.all([runner.ended(), tasks, base.verifier.stop(), base.outbound.close()]);
   const late = new AbortController();

@@ -170,6 +170,7 @@ function stampText(at: Micros): string {
   return `${lastSecond.text}${String(at - second * 1_000_000).padStart(6, '0')}Z`;
 }
 
+/** Returns the action of one row. A removal is not paired with the application that it removes. */
 function actionOf(neg: boolean | undefined): LabelAction {
   return neg === true ? 'removal_observed' : 'application_observed';
 }

@@ -112,7 +112,7 @@ export class SourceRunner {
   /** Returns the presence of a labeler: read, waiting for a reading slot, or neither. */
   presence({ did }: KnownLabeler): Presence {
     if (this.#running.has(did)) return 'read';
-    return this.#slots.waits(did) ? 'waiting' : 'gone';
+    return this.#slots.waits(did) ? 'waiting' : 'unread';
   }
 
   #start(labeler: KnownLabeler, endpoint: string, before: Running | null): void {
@@ -243,7 +243,7 @@ export class SourceRunner {
 }
 
 /** Presence of a labeler that was read before: the labeler is read, waits for a reading slot, or neither. */
-type Presence = 'read' | 'waiting' | 'gone';
+type Presence = 'read' | 'waiting' | 'unread';
 
 /**
  * Returns the newest row before a position, or null if no row is known. Labelers use one number for a row in streams and

@@ -208,13 +208,13 @@ export function isUnreachable(labeler: KnownLabeler, now: Micros): boolean {
  */
 export function absenceOf(
   { resolutionStatus, denied, tracker }: KnownLabeler,
-  presence: 'read' | 'waiting' | 'gone',
+  presence: 'read' | 'waiting' | 'unread',
   now: Micros,
 ): Extract<ReadingEvent, { kind: 'displaced' | 'left' }> | null {
-  // A denial records a separate gap. After a crash, a labeler counts as gone only after its document was read again.
+  // A denial records a separate gap. After a crash, a labeler counts as unread only after its document was read again.
   if (denied || resolutionStatus === 'unresolved') return null;
   if (presence === 'waiting') return { kind: 'displaced', now };
-  return presence === 'gone' || !tracker.enrolled(now) ? { kind: 'left', now } : null;
+  return presence === 'unread' || !tracker.enrolled(now) ? { kind: 'left', now } : null;
 }
 
 /** Logs labelers that leave the enrolment because they are unreachable, and unreachable labelers that respond again. */

@@ -259,7 +259,7 @@ export function unreadSince({ outageSince, tracked }: ReadingState): Micros | nu
 /**
  * Returns true if a source is enrolled at `now`: it has responded, or its trial has not ended. A source that has been
  * unreachable for 7 days leaves the enrolment, but only after a failed attempt of this run, because the time between
- * runs is no evidence.
+ * runs is no evidence. The instrument still tries to reach it once a day.
  */
 export function isEnrolledAt({ tracked, failing }: ReadingState, now: Micros): boolean {
   const { lastAnswered, firstAsked, failingSince } = tracked;

@@ -103,7 +103,8 @@ async function seal({ paths, state, faults, onFile, signal }: Upkeep, day: numbe
 }
 
 function expire({ paths, state, windowDays, faults, onFile }: Upkeep, at: Micros): string[] {
-  // Retain one day more than the window for exports that are still running.
+  // Retain one day more than the window for exports that are still running. A reader may still have the file open: it
+  // refuses intervals before the floor, and the space becomes free once it has closed the file.
   const floorDay = dayOf(at) - windowDays - 1;
   const [oldest, next] = state.catalog().days;
   if (!oldest || !next || oldest.day >= floorDay) return [];

@@ -3,7 +3,7 @@ import type { Server } from 'node:http';
 import { type Socket as NetSocket, Socket } from 'node:net';
 import { expect, test } from 'vitest';
 import { ConnectionTable } from './connections/connection-table.ts';
-import { openPlainLane } from './plain-lane.ts';
+import { openPlainLane, parsePlainRequest } from './plain-lane.ts';
 import { withBody } from './reply.ts';
 
 const request = Buffer.from('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
@@ -70,4 +70,29 @@ test('a connection that is passed to the parser keeps its bytes, but not the dea
   lane.close();
   expect([socket.destroyed, socket.writableEnded]).toEqual([false, false]);
   socket.destroy();
+});
+
+test.each([
+  [
+    'the fields of the table',
+    'If-None-Match: \t"a" \t\r\nAccept-Encoding:gzip\r\nAccept: a  b \r\n',
+    ['"a"', 'gzip', 'a  b'],
+  ],
+  ['empty fields', 'If-None-Match:\r\nAccept: \t \r\n', ['', undefined, '']],
+  ['a repeated field', 'Accept: a\r\nAccept:  b\r\n', [undefined, undefined, 'a, b']],
+])(
+  'the fast path reads %s without the white space around them',
+  (_what, fields, [ifNoneMatch, acceptEncoding, accept]) => {
+    const read = parsePlainRequest(Buffer.from(`GET / HTTP/1.1\r\nHost: a\r\n${fields}\r\n`));
+    expect(read).toEqual({ method: 'GET', target: '/', ifNoneMatch, acceptEncoding, accept });
+  },
+);
+
+test('the fast path reads a field with many spaces in linear time', () => {
+  const head = Buffer.from(`GET / HTTP/1.1\r\nHost: a\r\nAccept: a${' '.repeat(8_000)}b\r\n\r\n`);
+  const before = process.cpuUsage();
+  for (let time = 0; time < 100; time++) expect(parsePlainRequest(head)).not.toBe(null);
+  const { user } = process.cpuUsage(before);
+  // With a quadratic pattern, each of these requests took 55 ms.
+  expect(user / 1_000).toBeLessThan(1_000);
 });

@@ -37,6 +37,7 @@ it('the account application reserves memory for a response before it reads the s
     pages: () => new Map(),
     alarm: (_route, error) => events.push(String(error)),
     clock: () => 0,
+    monotonic: () => 0,
   });
   const reserve = (bytes: number): boolean => {
     events.push(`reserve ${bytes}`);
@@ -50,6 +51,34 @@ it('the account application reserves memory for a response before it reads the s
   };
   const reply = await app.answer({ ...request, reserve }, 0, new AbortController().signal);
   expect([reply.status, events]).toEqual([503, ['turn', 'reserve 2097152']]);
+});
+
+it('the account application does not read the store for a client that has disconnected', async () => {
+  let turns = 0;
+  const app = createAccountApp({
+    reading: {
+      run: () => {
+        turns += 1;
+        return Promise.reject(new Error('no read'));
+      },
+      warm: () => Promise.resolve(),
+      waiting: () => 0,
+      stop: () => Promise.resolve(),
+    },
+    cursors: createCursors([Buffer.alloc(32)]),
+    budget: createClientBudget(null),
+    cost: createCostBudget(null),
+    bounds: { maxExportRows: 10, pageRows: 10, ttlMs: 1_000 },
+    basePath: '',
+    openapi: assetFile('/nowhere'),
+    pages: () => new Map(),
+    alarm: () => undefined,
+    clock: () => 0,
+    monotonic: () => 0,
+  });
+  const request = { method: 'GET', target: '/exports?did=did:web:a.example', ifNoneMatch: undefined };
+  await app.answer({ ...request, acceptEncoding: undefined }, 0, AbortSignal.abort());
+  expect(turns).toBe(0);
 });
 
 it('the account application answers an unknown path with the not-found page for the requested name, or with a JSON error if the client does not accept HTML', async () => {
@@ -80,6 +109,7 @@ it('the account application answers an unknown path with the not-found page for 
       ]),
     alarm: () => undefined,
     clock: () => 0,
+    monotonic: () => 0,
   });
   const bodyOf = async (target: string, accept: string | undefined): Promise<string> => {
     const request = { method: 'GET', target, accept, ifNoneMatch: undefined, acceptEncoding: undefined };
@@ -114,6 +144,7 @@ it('the account application charges a client for the uncompressed length of a pa
     pages: accountPages({ base: '', styles: new Map(), findHandle: null, alarm: () => undefined }),
     alarm: () => undefined,
     clock: () => 0,
+    monotonic: () => 0,
   });
   const sent: number[] = [];
   for (const acceptEncoding of [undefined, 'gzip', 'br']) {

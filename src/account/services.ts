@@ -47,6 +47,8 @@ export interface ServiceOptions {
   readonly bounds: ExportBounds;
   /** Milliseconds since 1970. */
   readonly clock: () => number;
+  /** Monotonic clock in milliseconds. */
+  readonly monotonic: () => number;
 }
 
 /**
@@ -59,10 +61,11 @@ const unsentRetrySeconds = 5;
 
 /** Creates the services that all routes share: store reads, budgets, cursors and manifests. */
 export function createServices(options: ServiceOptions): AccountServices {
-  const { reading, cursors, budget, cost, bounds, clock } = options;
-  const untilReceived = createBehindWait(clock);
+  const { reading, cursors, budget, cost, bounds, clock, monotonic } = options;
+  const untilReceived = createBehindWait(monotonic);
   const services: AccountServices = {
     async read({ client, gone, reserve }, account, work) {
+      if (gone.aborted) throw new StoreBusy('left', 1);
       const wait = cost.waitFor(client, clock());
       if (wait !== null) throw new BudgetSpent(wait);
       const onCost = (readMs: number): void => cost.charge(client, { readMs }, clock());
@@ -120,16 +123,16 @@ const maxWaiting = 16;
 /**
  * Creates a function that runs a turn, and repeats it while the store throws `behind`. It rejects with `StoreBehind`
  * after `maxBehindMs`, or at once if `maxWaiting` requests are already waiting. A request waits between turns, so that
- * it does not occupy a reading process. The wait ends with `StoreBusy` if the client disconnects. `pause` resolves after a
- * number of milliseconds, or when the signal is aborted.
+ * it does not occupy a reading process. The wait ends with `StoreBusy` if the client disconnects. `monotonic` returns a
+ * monotonic clock in milliseconds; `pause` resolves after a number of milliseconds, or when the signal is aborted.
  */
-export function createBehindWait(clock: () => number, pause = pauseFor) {
+export function createBehindWait(monotonic: () => number, pause = pauseFor) {
   let waiting = 0;
 
   async function repeated<T>(turn: () => Promise<T>, gone: AbortSignal): Promise<T> {
-    const until = clock() + maxBehindMs;
+    const until = monotonic() + maxBehindMs;
     for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(2 * pauseMs, maxPauseMs)) {
-      const left = until - clock();
+      const left = until - monotonic();
       if (left <= 0) throw new StoreBehind();
       await pause(Math.min(pauseMs, left), gone);
       if (gone.aborted) throw new StoreBusy('left', 1);

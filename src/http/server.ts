@@ -306,7 +306,10 @@ function claimed(
   overloaded: Reply,
 ): Reply | StreamedReply {
   // A streamed body needs only the memory that is already reserved for its chunks.
-  if ('stream' in reply) return reply;
+  if ('stream' in reply) {
+    claim.sending();
+    return reply;
+  }
   const bytes = method === 'HEAD' ? 0 : (reply.body?.length ?? 0);
   // Always send a response that is no larger than `overloaded`.
   if (claim.settle(bytes) || bytes <= (overloaded.body?.length ?? 0)) return reply;

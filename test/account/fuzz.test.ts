@@ -42,6 +42,7 @@ async function surface() {
     budget: createClientBudget(null),
     cost: createCostBudget(null),
     clock: Date.now,
+    monotonic: () => performance.now(),
     bounds: { maxExportRows: 40, pageRows: 10, ttlMs: 60_000 },
     basePath: '',
     openapi: { bytes: () => null },

@@ -131,6 +131,40 @@ describe('a client that does not read its response', () => {
     await until('the client is answered again', async () => (await statusOf('192.0.2.1')) === 200);
   });
 
+  it('loses a download that it reads too slowly once its memory is needed for another network', async () => {
+    const clientOf: HttpServerOptions['clientOf'] = ({ headers }) => String(headers['x-client']);
+    let nowMs = 0;
+    async function* endless(reserve: (bytes: number) => boolean): AsyncGenerator<Uint8Array> {
+      while (reserve(30)) yield large;
+      throw new Error('the download got no more memory');
+    }
+    const answering: Answering = {
+      answerLater: async ({ target, reserve }) => {
+        if (!reserve(30)) return overloaded;
+        if (target !== '/download') return textReply(target);
+        return { status: 200, headers: [], stream: endless(reserve) };
+      },
+      unsent: { perClient: 60, total: 60 },
+      overloaded,
+    };
+    const { port, cuts, failures } = await serving(answering, { clientOf, monotonic: () => nowMs });
+    const slow = await Promise.all([opened(port), opened(port)]);
+    for (const socket of slow) {
+      socket.on('error', () => undefined).pause();
+      socket.write(get('/download', 'X-Client: 192.0.2.1\r\n'));
+    }
+    const statusOf = async (): Promise<number | undefined> => {
+      const bytes = get('/other', 'X-Client: 198.51.100.1\r\nConnection: close\r\n');
+      return answersIn(await exchange(port, [bytes], false))[0]?.status;
+    };
+    await until('the downloads hold all memory', async () => (await statusOf()) === 503);
+    expect(cuts).toEqual([]);
+    nowMs = 2_000;
+    expect(await statusOf()).toBe(200);
+    expect({ cuts, failures }).toEqual({ cuts: ['unsent'], failures: [] });
+    for (const socket of slow) socket.destroy();
+  });
+
   it('does not keep the server from stopping', async () => {
     const { port, server, failures } = await serving(later);
     const socket = await opened(port);

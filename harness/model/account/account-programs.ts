@@ -56,6 +56,7 @@ function program(
     budget: createClientBudget(null),
     cost: createCostBudget(null),
     clock: () => clock,
+    monotonic: () => performance.now(),
     bounds,
     basePath: '',
     openapi: { bytes: () => null },

@@ -271,9 +271,14 @@ export interface UnsentBounds {
 
 /** A claim on memory for one response. */
 export interface UnsentClaim {
-  /** Reserves at least `bytes` before the response is built. Returns false if that would exceed a limit. */
+  /**
+   * Reserves at least `bytes` before the response is built. Returns false if that would exceed a limit, and after the
+   * claim was released or its response was aborted.
+   */
   reserve(bytes: number): boolean;
-  /** Sets the claim to the size of the built response. Returns false if that would exceed a limit. */
+  /** Records that sending begins. Call it for a response that is built while it is sent. */
+  sending(): void;
+  /** Sets the claim to the size of the built response, whose sending begins. Returns false like `reserve`. */
   settle(bytes: number): boolean;
   /** Releases the claim. Call it after the response was sent or abandoned. */
   release(): void;
@@ -315,6 +320,9 @@ export class UnsentBytes {
     this.#held.add(held);
     return {
       reserve: (bytes) => bytes <= held.bytes || this.#grow(held, bytes),
+      sending: () => {
+        held.sendingSince = this.#monotonic();
+      },
       settle: (bytes) => {
         held.sendingSince = this.#monotonic();
         if (bytes > held.bytes) return this.#grow(held, bytes);
@@ -331,6 +339,8 @@ export class UnsentBytes {
   }
 
   #grow(held: Held, bytes: number): boolean {
+    // Nothing would give back what a claim takes after its release.
+    if (!this.#held.has(held)) return false;
     const more = bytes - held.bytes;
     let reached = this.#limit.take(held.tiers, more);
     while (reached === 'total' && this.#cutLargest(held)) reached = this.#limit.take(held.tiers, more);

@@ -46,11 +46,39 @@ describe('unsent bytes', () => {
     expect(cut).toEqual(['first']);
   });
 
+  it('cannot be reserved for a response that was released or aborted', () => {
+    let now = 0;
+    const unsent = new UnsentBytes({ perClient: 100, total: 150 }, () => now);
+    const released = unsent.claim(a, uncut);
+    expect([released.reserve(80), unsent.total]).toEqual([true, 80]);
+    released.release();
+    expect([released.reserve(80), released.settle(80), unsent.total]).toEqual([false, false, 0]);
+    const aborted = unsent.claim(a, () => undefined);
+    expect(aborted.settle(100)).toBe(true);
+    now = 2_000;
+    expect(unsent.claim(b, uncut).reserve(80)).toBe(true);
+    expect([aborted.reserve(20), unsent.total]).toEqual([false, 80]);
+  });
+
+  it('of a response that is built while it is sent are released like those of others if memory is short', () => {
+    let now = 0;
+    const cut: string[] = [];
+    const unsent = new UnsentBytes({ perClient: 100, total: 100 }, () => now);
+    const download = unsent.claim(a, () => cut.push('download'));
+    expect(download.reserve(90)).toBe(true);
+    now = 10_000;
+    expect(unsent.claim(b, uncut).reserve(50)).toBe(false);
+    download.sending();
+    now = 12_000;
+    expect(unsent.claim(b, uncut).reserve(50)).toBe(true);
+    expect(cut).toEqual(['download']);
+  });
+
   it('never exceed the total limit, and the counter returns to zero when all responses are released', () => {
     const step = fc.record({
       client: fc.constantFrom(...['192.0.2.1', '2001:db8::1', '2001:db8:0:100::1', '2001:db8:0:101::1']),
       bytes: fc.integer({ min: 0, max: 150 }),
-      how: fc.constantFrom('reserve', 'settle', 'release'),
+      how: fc.constantFrom('reserve', 'settle', 'release', 'late'),
     });
     fc.assert(
       fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
@@ -60,7 +88,11 @@ describe('unsent bytes', () => {
         for (const { client, bytes, how } of steps) {
           now += 1_000;
           if (how === 'release') claims.shift()?.release();
-          else {
+          else if (how === 'late') {
+            const [claim] = claims;
+            claim?.release();
+            claim?.reserve(bytes);
+          } else {
             const claim = unsent.claim(networkTiers(client), () => undefined);
             claims.push(claim);
             claim[how](bytes);

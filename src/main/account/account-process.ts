@@ -116,6 +116,7 @@ function appOf({ settings, log, metrics }: Parts, reading: ReadingPool, findHand
     budget: createClientBudget(settings.clientAccounts === 0 ? null : settings.clientAccounts),
     cost: createCostBudget(settings.clientCost === 0 ? null : settings.clientCost),
     clock: Date.now,
+    monotonic: () => performance.now(),
     bounds: {
       maxExportRows: settings.maxExportRows,
       pageRows: settings.pageRows,

@@ -32,6 +32,7 @@ export async function saveRows(path: string, meanwhile: () => void = () => undef
     timeoutMs: 10_000,
     giveUpMs: 1,
     clock: Date.now,
+    monotonic: () => performance.now(),
     random: () => 0,
     wait: () => Promise.resolve(),
     waiting: () => undefined,

@@ -68,7 +68,7 @@ describe('the interval of a received export', () => {
 });
 
 const cuts = fc
-  .uniqueArray(fc.integer({ min: 11, max: 19 }), { maxLength: 8 })
+  .uniqueArray(fc.integer({ min: 11, max: 19 }), { minLength: 1, maxLength: 8 })
   .map((inner) => [10, ...inner.sort((a, b) => a - b), 20]);
 
 function intervals(edges: readonly number[]) {
@@ -114,6 +114,17 @@ describe('the smaller parts that the service lists for a request', () => {
       ),
     );
   });
+
+  it.each([
+    ['an interval', explicit],
+    ['a part', laterPart],
+    ['a number of days', { kind: 'days', days: 10 } as const],
+  ])(
+    'must be smaller than the requested interval, because the same request would be refused again, for %s',
+    (_what, asked) => {
+      expect(() => partsOf(asked, intervals([10, 20]))).toThrow('a single part, which is too large');
+    },
+  );
 
   it.each([
     ['an interval', explicit],

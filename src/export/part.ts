@@ -171,12 +171,15 @@ export function checkInterval(asked: AskedInterval, { interval, clipped }: Expor
 }
 
 /**
- * Returns the parts that the service lists; an empty list if it lists no parts. Throws ExportFailure unless listed
- * parts are adjacent and together cover the requested interval.
+ * Returns the parts that the service lists; an empty list if it lists no parts. Throws ExportFailure unless there
+ * are several parts, which are adjacent and together cover the requested interval.
  */
 export function partsOf(asked: AskedInterval, intervals: readonly FittingInterval[]): AskedInterval[] {
   const [first] = intervals;
   if (!first) return [];
+  // The only part would be the requested interval, and would be refused again.
+  if (intervals.length === 1)
+    throw new ExportFailure('damaged', 'the service listed a single part, which is too large');
   let end: Micros = boundOf(first.start);
   for (const part of intervals) {
     if (boundOf(part.start) !== end || boundOf(part.end) <= end) throw apart();

@@ -22,6 +22,7 @@ const options: ServiceOptions = {
   timeoutMs: 1000,
   giveUpMs: 120_000,
   clock: () => 0,
+  monotonic: () => 0,
   random: () => 0,
   wait: () => Promise.resolve(),
   waiting: () => undefined,
@@ -39,6 +40,7 @@ async function delaysFor(responses: readonly Response[], random: () => number): 
       ...options,
       fetch: () => Promise.resolve(queue.shift() ?? new Response('no response is left', { status: 404 })),
       clock: () => now,
+      monotonic: () => now,
       random,
       wait: (milliseconds) => {
         now += milliseconds;
@@ -54,6 +56,28 @@ const busy = (headers: Record<string, string> = {}): Response => new Response(''
 const done = (): Response => new Response(JSON.stringify({ manifest, cursor: 'a' }), { status: 200 });
 
 describe('a request to a busy service', () => {
+  it('is given up after the same time, whatever the clock of the machine shows', async () => {
+    let monotonic = 0;
+    let clock = 1e12;
+    const save = createExport(
+      { subject: 'did:plc:a' },
+      {
+        ...options,
+        fetch: () => Promise.resolve(busy({ 'Retry-After': '50' })),
+        clock: () => clock,
+        monotonic: () => monotonic,
+        wait: (milliseconds) => {
+          monotonic += milliseconds;
+          // The clock is set back by an hour during each wait.
+          clock -= 3_600_000;
+          return monotonic > 1e6 ? Promise.reject(new Error('the request was not given up')) : Promise.resolve();
+        },
+      },
+    );
+    await expect(save).rejects.toMatchObject({ kind: 'unreachable' });
+    expect(monotonic).toBe(100_000);
+  });
+
   it('is repeated after exactly the delay in Retry-After, whatever number is drawn', async () => {
     const responses = () => [busy({ 'Retry-After': '1' }), busy({ 'Retry-After': '7' }), done()];
     expect([await delaysFor(responses(), () => 0), await delaysFor(responses(), () => 0.999)]).toEqual([

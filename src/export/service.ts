@@ -20,6 +20,8 @@ export interface ServiceOptions {
   readonly giveUpMs: number;
   /** Milliseconds since 1970. */
   readonly clock: () => number;
+  /** Monotonic clock in milliseconds, by which `giveUpMs` is measured. */
+  readonly monotonic: () => number;
   /** Returns a random number in [0, 1). */
   readonly random: () => number;
   /** Resolves after a number of milliseconds; rejects when the signal is aborted. */
@@ -89,15 +91,15 @@ export async function readPage(cursor: string, options: ServiceOptions): Promise
 
 /** Requests `/exports`. Returns the body of a successful response, or an error response. */
 async function request(query: Readonly<Record<string, string>>, options: ServiceOptions): Promise<string | Refusal> {
-  const { clock, giveUpMs, wait, waiting, signal, random } = options;
+  const { monotonic, giveUpMs, wait, waiting, signal, random } = options;
   const backoff = createBackoff({ firstMs: 1000, capMs: 30_000, random });
-  const since = clock();
+  const since = monotonic();
   for (;;) {
     const outcome = await once(`${accountPaths.exports}?${new URLSearchParams(query)}`, options);
     if (typeof outcome === 'string' || outcome.kind !== 'nothing') return outcome;
     const { retryAfterMs } = outcome;
     const waitMs = retryAfterMs > 0 ? retryAfterMs : 100 + backoff.next();
-    if (clock() - since + waitMs > giveUpMs) {
+    if (monotonic() - since + waitMs > giveUpMs) {
       const later = retryAfterMs > 0 ? `; retry in ${retryAfterMs / 1000} s` : '';
       throw new ExportFailure(
         'unreachable',

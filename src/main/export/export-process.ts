@@ -37,6 +37,7 @@ export async function runExport(
         timeoutMs: values.timeoutSeconds * 1000,
         giveUpMs: values.giveUpSeconds * 1000,
         clock: Date.now,
+        monotonic: () => performance.now(),
         random: Math.random,
         wait: (milliseconds, signal) => wait(milliseconds, undefined, { signal }),
         // The service's message may contain terminal control sequences.

@@ -135,6 +135,8 @@ describe('a file of the archive', () => {
     expect([head.status, head.body.length]).toEqual([200, 0]);
     const { date: _, ...headers } = whole.headers;
     expect(head.headers).toMatchObject(headers);
+    const headOfRange = await get(path, { Range: 'bytes=0-9' }, 'HEAD');
+    expect([headOfRange.status, headOfRange.headers['content-length']]).toEqual([200, whole.headers['content-length']]);
   });
 
   it('is served in ranges, unless the requested range belongs to another version', async () => {

@@ -214,7 +214,8 @@ class FileReplies implements ArchiveReplies {
       return { status: 304, headers: [...validators, ...this.#common], body: null };
     }
     const isCurrent = request.ifRange === undefined || request.ifRange === etag;
-    const range = isCurrent ? byteRange(request.range, file.bytes) : null;
+    // Only GET has ranges (RFC 9110, section 14.2).
+    const range = isCurrent && request.method === 'GET' ? byteRange(request.range, file.bytes) : null;
     if (range === 'unsatisfiable') {
       const size = ['Content-Range', `bytes */${file.bytes}`, 'Content-Length', '0'];
       return { status: 416, headers: [...size, ...this.#common], body: null };

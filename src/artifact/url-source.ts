@@ -28,6 +28,8 @@ interface UrlSourceOptions<A> {
   readonly firstAnswerMs: number;
   /** Returns milliseconds since 1970. */
   readonly clock: () => number;
+  /** Monotonic clock in milliseconds, by which the grace period and the time of a hold are measured. */
+  readonly monotonic: () => number;
   /** Called with the first reading and with every change, for the log. */
   readonly observe?: (reading: Reading<A>) => void;
 }
@@ -54,7 +56,7 @@ export class UrlSource<A> implements ArtifactSource<A> {
   #bytes: Buffer | null = null;
   #validators: Headers | null = null;
   #lastAnswerAt = Number.NEGATIVE_INFINITY;
-  /** Modification time of the last held artifact, and the time at which it arrived last; null before the first one. */
+  /** Modification time of the last held artifact, and the monotonic time of its last arrival; null before the first. */
   #hold: { readonly modifiedAt: number; readonly at: number } | null = null;
   readonly #poller: Poller;
 
@@ -69,9 +71,9 @@ export class UrlSource<A> implements ArtifactSource<A> {
   }
 
   read(): Reading<A> {
-    const { clock, graceMs } = this.#options;
+    const { monotonic, graceMs } = this.#options;
     // Apply the grace period even while a poll hangs: an old artifact must not remain current without a response.
-    if (this.#reading.kind === 'readable' && clock() - this.#lastAnswerAt >= graceMs) {
+    if (this.#reading.kind === 'readable' && monotonic() - this.#lastAnswerAt >= graceMs) {
       this.#forget({ kind: 'unreadable', why: 'the URL cannot be reached (no response in time)' });
     }
     return this.#reading;
@@ -93,8 +95,8 @@ export class UrlSource<A> implements ArtifactSource<A> {
   }
 
   #accept(answer: ArtifactResponse): void {
-    const { clock, graceMs, maxBytes } = this.#options;
-    if (answer.kind !== 'unreachable') this.#lastAnswerAt = clock();
+    const { monotonic, graceMs, maxBytes } = this.#options;
+    if (answer.kind !== 'unreachable') this.#lastAnswerAt = monotonic();
     switch (answer.kind) {
       case 'unchanged':
         this.#noteHold(this.#reading);
@@ -106,7 +108,7 @@ export class UrlSource<A> implements ArtifactSource<A> {
         this.#forget({ kind: 'unreadable', why: `the artifact is larger than ${maxBytes} bytes` });
         break;
       case 'unreachable':
-        if (clock() - this.#lastAnswerAt < graceMs) break;
+        if (monotonic() - this.#lastAnswerAt < graceMs) break;
         this.#forget({ kind: 'unreadable', why: `the URL cannot be reached (${answer.why})` });
         break;
       case 'bytes':
@@ -129,16 +131,19 @@ export class UrlSource<A> implements ArtifactSource<A> {
   }
 
   #noteHold(reading: Reading<A>): void {
-    const { clock, isHeld } = this.#options;
+    const { monotonic, isHeld } = this.#options;
     if (reading.kind === 'readable' && isHeld?.(reading.artifact))
-      this.#hold = { modifiedAt: reading.modifiedAt, at: clock() };
+      this.#hold = { modifiedAt: reading.modifiedAt, at: monotonic() };
   }
 
   /** Returns true for a copy from before a hold. One that still arrives after `holdMs` was put there deliberately. */
   #isBeforeHold(modifiedAt: number | null): boolean {
     const hold = this.#hold;
     return (
-      hold !== null && modifiedAt !== null && modifiedAt < hold.modifiedAt && this.#options.clock() - hold.at < holdMs
+      hold !== null &&
+      modifiedAt !== null &&
+      modifiedAt < hold.modifiedAt &&
+      this.#options.monotonic() - hold.at < holdMs
     );
   }
 

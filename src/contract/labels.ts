@@ -160,7 +160,9 @@ export const LegacyObservation = closed(
 /** Signals of the legacy producer. `calm` requires adequate observation. */
 export const NetworkWeather = closed(
   {
-    signals: Type.Array(word(networkSignals, 'A signal.'), { minItems: 1, description: 'The signals that fired.' }),
+    signals: Type.Array(word(networkSignals, 'A signal.'), {
+      description: 'The signals that fired; empty if observation was adequate and no known signal fired.',
+    }),
     attribution: Type.String({ description: 'Why each signal fired, in words.' }),
     supports_negative_claim: Type.Boolean({
       description: 'False if the window does not support a claim that something did not happen.',

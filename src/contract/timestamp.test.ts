@@ -97,6 +97,16 @@ describe('an instant with microseconds', () => {
     expect(parseInstant('9999-12-31T23:59:59Z')).toBe(Date.UTC(9999, 11, 31, 23, 59, 59) * 1000);
   });
 
+  it.each([
+    ['9999-12-31T23:59:59-05:00', '9999-12-31T23:59:59.999960Z'],
+    ['9999-12-31T23:59:59.9999999Z', '9999-12-31T23:59:59.999960Z'],
+    ['0000-01-01T00:00:00+14:00', '0000-01-01T00:00:00.000000Z'],
+  ])('is limited to the instants that a timestamp can state (%s)', (text, stated) => {
+    const instant = parseInstant(text) ?? (Number.NaN as Micros);
+    expect(formatMicros(instant)).toBe(stated);
+    expect(parseInstant(stated)).toBe(instant);
+  });
+
   it('is rounded up to the next microsecond if its fraction has more digits', () => {
     expect(parseInstant('2026-11-20T12:00:00.0000070Z')).toBe(1_795_176_000_000_007);
     expect(parseInstant('2026-11-20T12:00:00.0000070001Z')).toBe(1_795_176_000_000_008);

@@ -38,6 +38,10 @@ export function parseTimestamp(text: unknown): Micros | null {
 
 const offset = /([+-])([01]\d|2[0-3]):([0-5]\d)$/;
 
+/** The first instant of the year 0, and the last one of the year 9999 that a double can represent. */
+const firstMicros = -62_167_219_200_000_000;
+const lastMicros = 253_402_300_799_999_970;
+
 /** Matches a fraction of a second that has a digit other than 0 after the sixth. */
 const finerThanMicros = /\.\d{6}0*[1-9]/;
 
@@ -45,7 +49,8 @@ const finerThanMicros = /\.\d{6}0*[1-9]/;
  * Parses an instant, such as the bound of an interval that a client requests. Unlike `parseTimestamp`, accepts any
  * RFC 3339 offset. An instant between two microseconds is rounded up, so that the bound selects the same rows as the
  * exact instant. Before 1684 and after 2255, a double cannot represent every microsecond; the result is then less than
- * 50 microseconds off. Returns null if the text is not such an instant.
+ * 50 microseconds off. An instant before the year 0 or after 9999 becomes the first or the last instant that
+ * `formatMicros` can write. Returns null if the text is not such an instant.
  */
 export function parseInstant(text: string): Micros | null {
   const zone = offset.exec(text);
@@ -54,7 +59,7 @@ export function parseInstant(text: string): Micros | null {
   if (local === null) return null;
   const minutes = zone ? (Number(zone[2]) * 60 + Number(zone[3])) * (zone[1] === '-' ? -1 : 1) : 0;
   const rounding = finerThanMicros.test(spelled) ? 1 : 0;
-  return (local + rounding - minutes * 60_000_000) as Micros;
+  return Math.max(firstMicros, Math.min(local + rounding - minutes * 60_000_000, lastMicros)) as Micros;
 }
 
 /** Formats `instant` (microseconds since 1970) as a timestamp: UTC, six decimals, `Z`. */

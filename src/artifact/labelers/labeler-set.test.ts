@@ -40,6 +40,8 @@ describe('the decoder of labelers artifacts', () => {
     ['a line that is nested too deeply', withLine(0, '['.repeat(20)), { line: 2 }],
     ['labelers that are not sorted', reversed(), { line: 3, pointer: '/did' }],
     ['an unknown state', withState('asleep'), { line: 2, pointer: '/state' }],
+    ['a line with a key twice', withKeyTwice(1, 'state'), { line: 3, why: 'has a top-level key twice' }],
+    ['a header with a key twice', withKeyTwice(-1, 'generated_at'), { line: 1, why: 'has a top-level key twice' }],
     ['a share above 1', withShare(1.5), { line: 2, pointer: '/days/0/2' }],
     ['malformed definitions', malformedDefinitions(), { file: 'labeler-definitions.ndjson', line: 2, pointer: '/did' }],
   ])('reports the location or the reason of an error (%s)', async (_what, files, place) => {
@@ -71,6 +73,12 @@ function withLine(index: number, line: string) {
   const lines = files.labelers.split('\n');
   lines[index + 1] = line;
   return { ...files, labelers: lines.join('\n') };
+}
+
+function withKeyTwice(index: number, key: 'state' | 'generated_at') {
+  const line = labelerFiles(fixture).labelers.split('\n')[index + 1] ?? '';
+  const { [key]: value } = JSON.parse(line) as Record<string, unknown>;
+  return withLine(index, `{${JSON.stringify(key)}:${JSON.stringify(value)},${line.slice(1)}`);
 }
 
 function withoutLine(index: number) {

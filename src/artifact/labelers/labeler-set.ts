@@ -12,7 +12,7 @@ import {
   type LabelersHeader,
   labelersLimits,
 } from '../labelers.ts';
-import type { Malformed } from '../reading.ts';
+import { type Malformed, repeatedTopLevelKey } from '../reading.ts';
 
 /**
  * Both decoded files of the labelers artifact. Every line has been checked, and is parsed again only when it is
@@ -219,13 +219,16 @@ class LineReader {
     if (scanJson(bytes, inputLimits.labelerLine).fault !== null) {
       throw this.#malformed({ pointer: '', why: 'has more values, fields, digits or levels than allowed' });
     }
+    let text: string;
     let json: unknown;
     try {
-      json = JSON.parse(utf8.decode(bytes));
+      text = utf8.decode(bytes);
+      json = JSON.parse(text);
     } catch {
       throw this.#malformed({ pointer: '', why: 'is not a single JSON value in UTF-8' });
     }
     if (!isObject(json)) throw this.#malformed({ pointer: '', why: 'is not an object' });
+    if (repeatedTopLevelKey(text) !== null) throw this.#malformed({ pointer: '', why: 'has a top-level key twice' });
     const checked = check(json);
     if (!checked.ok) throw this.#malformed(checked);
     return checked.value;

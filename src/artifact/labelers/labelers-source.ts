@@ -237,6 +237,8 @@ interface LabelerUrls {
   readonly graceMs: number;
   /** Returns milliseconds since 1970. */
   readonly clock: () => number;
+  /** Monotonic clock in milliseconds, by which `graceMs` is measured. */
+  readonly monotonic: () => number;
 }
 
 type Received = Extract<ArtifactResponse, { kind: 'bytes' }>;
@@ -246,7 +248,7 @@ type FileName = keyof LabelerBytes;
  * Creates a function that requests the two URLs with conditional requests. For `graceMs` after the last pair of
  * responses, a URL that cannot be reached counts as unchanged.
  */
-function readingUrls({ urls, userAgent, timeoutMs, graceMs, clock }: LabelerUrls): ReadLabelerBytes {
+function readingUrls({ urls, userAgent, timeoutMs, graceMs, clock, monotonic }: LabelerUrls): ReadLabelerBytes {
   const kept = new Map<FileName, Received>();
   let reachedAt = Number.NEGATIVE_INFINITY;
 
@@ -266,13 +268,14 @@ function readingUrls({ urls, userAgent, timeoutMs, graceMs, clock }: LabelerUrls
         continue;
       }
       if (response.kind === 'unchanged') continue;
-      if (response.kind === 'unreachable' && kept.has(name) && clock() - reachedAt < graceMs) continue;
+      if (response.kind === 'unreachable' && kept.has(name) && monotonic() - reachedAt < graceMs) continue;
       kept.clear();
       return refusal(response, bounds[name]);
     }
     const { labelers, definitions } = { labelers: kept.get('labelers'), definitions: kept.get('definitions') };
     if (!labelers || !definitions) return { kind: 'unreadable', why: 'the server has not responded yet' };
-    if (responses.labelers.kind !== 'unreachable' && responses.definitions.kind !== 'unreachable') reachedAt = clock();
+    const isReached = responses.labelers.kind !== 'unreachable' && responses.definitions.kind !== 'unreachable';
+    if (isReached) reachedAt = monotonic();
     if (!isChanged) return { kind: 'unchanged' };
     const modifiedAt = Math.max(labelers.modifiedAt ?? clock(), definitions.modifiedAt ?? clock());
     const bytes = { labelers: labelers.bytes, definitions: definitions.bytes };

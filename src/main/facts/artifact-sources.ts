@@ -8,6 +8,7 @@ import { recogniseWeatherHours } from '../../artifact/hours/weather-hours.ts';
 import { type LabelersReading, LabelersSource } from '../../artifact/labelers/labelers-source.ts';
 import type { ArtifactSource, Reading, Recogniser } from '../../artifact/reading.ts';
 import {
+  isHeldBack,
   type LabelArtifact,
   recogniseLabels,
   recogniseWeather,
@@ -22,6 +23,8 @@ import { makeFolder, OperatorError, systemWords } from '../../ops/errors.ts';
 import { errorFields, type Log } from '../../ops/log.ts';
 import { operatorUrl, userAgentFor } from '../shared-settings.ts';
 import { defaultData, type FactsValues } from './facts-settings.ts';
+
+const monotonic = (): number => performance.now();
 
 /**
  * Creates the sources of the artifacts and of the hours files of both instruments for a facts process. Throws
@@ -48,6 +51,7 @@ export function artifactSources(
     if (url) {
       return new UrlSource({
         ...common,
+        monotonic,
         isHeld,
         url,
         userAgent: userAgentFor(settings),
@@ -63,14 +67,10 @@ export function artifactSources(
     });
   };
   return {
-    labels: source('labels', settings.labelsArtifact, recogniseLabels, isHeld),
+    labels: source('labels', settings.labelsArtifact, recogniseLabels, isHeldBack),
     weather: source('weather', settings.weatherArtifact, recogniseWeather),
     hours: hoursSources(settings),
   };
-}
-
-function isHeld(artifact: LabelArtifact): boolean {
-  return artifact.schema === 'labels.recent-overview.v1' && artifact.overview.hold === true;
 }
 
 /**
@@ -129,7 +129,7 @@ export function labelersArtifact(
       prepare: () => prepareCatalogue((leak) => log.error('a handle of a labeler is withheld', { leak })),
       pollMs,
       firstReadingMs: 2_000,
-      monotonic: () => performance.now(),
+      monotonic,
       observe: (reading) => logLabelers(reading, log),
       failed: (error) => log.error('the labelers artifact could not be processed', errorFields(error)),
       polled,
@@ -151,6 +151,7 @@ function urlsOf(url: URL, settings: FactsValues) {
     timeoutMs: 30_000,
     graceMs: settings.unreachableSeconds * 1000,
     clock: Date.now,
+    monotonic,
   };
 }
 

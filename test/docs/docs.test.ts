@@ -142,6 +142,20 @@ describe('docs/api.md', () => {
     );
   });
 
+  it('is complete in the list of paths outside the contract in README.md', () => {
+    const documents = factsDocuments(join(root, 'assets'), [], '', { userAgent: '', contact: null });
+    const charts = chartNames.map((name) => `/charts/${name}.csv`);
+    const files = [archiveRoute, archivePagePath, ...monthRoutes, ...Object.values(labelerRoutes), ...charts];
+    const grouped = (path: string): string => path.replace(/^(\/[\w-]+)\/.*$/, '$1/…');
+    const others = [...renderedPaths, ...documents.routes, ...files].filter(
+      (path) => !/^\/(?:v1\/?.*|health|openapi\.json|favicon.*)$/.test(path),
+    );
+    const groups = new Set(others.map(grouped));
+    for (const group of groups) if (groups.has(`${group}/…`)) groups.delete(group);
+    const list = /Every other path \(([^)]*)\)/.exec(page('README.md'))?.[1] ?? '';
+    expect([...list.matchAll(/`([^`]+)`/g)].map(([, path]) => path).sort()).toEqual([...groups].sort());
+  });
+
   it('lists exactly the charts that exist as files', () => {
     expect(firstCells(api, '## Charts as files')).toEqual(chartNames);
   });

@@ -74,6 +74,7 @@ function writingMetrics(
     'Commits and artifacts that could not be written.',
     'what',
   );
+  for (const what of ['store', 'artifact']) notWritten.inc({ what }, 0);
   let publishedAt: number | null = null;
   metrics.measured(
     'almanac_weather_artifact_age_seconds',

@@ -224,6 +224,25 @@ describe('almanac doctor', () => {
   });
 });
 
+describe('a label store outside the data directory', () => {
+  it('has its own disk, which is checked instead of that of the data directory', async () => {
+    const store = join(data, 'elsewhere');
+    const said = await doctor([...flags(), '--store', `sqlite:${store}`, '--min-free-megabytes', '100000000']);
+    expect(said.of('disk')).toMatchObject([{ level: 'fail', found: expect.stringContaining(` at ${store}`) }]);
+  });
+
+  it('in a database does not need room on this disk, and has its list of denied labelers in --state', async () => {
+    const state = join(data, 'state');
+    mkdirSync(state);
+    writeFileSync(join(state, 'labels-denied.json'), '{');
+    const store = `postgres://127.0.0.1:${await freePort()}/none`;
+    const args = ['--store', store, '--state', state, '--min-free-megabytes', '100000000'];
+    const said = await doctor([...flags(), ...args]);
+    expect(said.of('disk')).toMatchObject([{ level: 'ok', found: expect.stringContaining(` at ${data}`) }]);
+    expect(said.of('denied labelers')).toMatchObject([{ level: 'fail' }]);
+  });
+});
+
 describe('the check of the upstreams', () => {
   it('reports a seeds file that cannot be read in one line', async () => {
     const seeds = join(data, 'none.json');

@@ -9,6 +9,11 @@ export const doctorSettings = {
   json: toggle('json', 'print the findings as one JSON object'),
   data: text('data', 'DIR', defaultData, 'data directory'),
   store: optionalText('store', 'URL', 'the observation store; default: "labels" in --data'),
+  state: optionalText(
+    'state',
+    'DIR',
+    'directory of the list of denied labelers, if the store is in PostgreSQL; default: "labels" in --data',
+  ),
   artifacts: optionalText('artifacts', 'DIR', 'directory of the artifacts; default: "artifacts" in --data'),
   archive: optionalText('archive', 'DIR', 'directory of the archive; default: not checked'),
   archiveKey: archiveSettings.archiveKey,
@@ -37,8 +42,9 @@ export const doctorSettings = {
   allowLoopback: labelsSettings.allowLoopback,
 };
 
-/** The set-up that the doctor checks: its settings, with the default places of the store and the artifacts. */
+/** The set-up that the doctor checks: its settings, with the default places of the store, its state and the artifacts. */
 export interface SetUp extends Values<typeof doctorSettings> {
   readonly store: string;
+  readonly state: string;
   readonly artifacts: string;
 }

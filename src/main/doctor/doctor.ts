@@ -20,10 +20,11 @@ export const doctorCommand: Command<typeof doctorSettings> = {
     { code: exitCodes.warn, meaning: 'no check failed, but something needs attention (warn)' },
   ],
   async run(values, { print }) {
-    const { data, store, artifacts } = values;
+    const { data, store, state, artifacts } = values;
     const findings = await examine({
       ...values,
       store: store ?? labelStoreIn(data),
+      state: state ?? join(data, 'labels'),
       artifacts: artifacts ?? join(data, 'artifacts'),
     });
     const verdict = worst(findings);

@@ -19,6 +19,8 @@ import { artifactNames } from '../../artifact/write.ts';
 import type { FreshnessBounds } from '../../facts/judge.ts';
 import { isObject } from '../../input/json-budget.ts';
 import { OperatorError, systemWords } from '../../ops/errors.ts';
+import { companionFolder } from '../../store/open.ts';
+import { isPostgresUrl } from '../../store/postgres/base/place.ts';
 import { readArtifact, type Verdict, verdictOf } from '../check/check-verdict.ts';
 import { packageRoot, packageVersion } from '../command.ts';
 import type { SetUp } from './doctor-settings.ts';
@@ -37,9 +39,9 @@ export async function checkMachine(setUp: SetUp): Promise<{ findings: Finding[];
     checkRuntime(),
     checkContact(setUp.contact),
     checkFolder('data directory', data),
-    checkSpace(data, setUp.minFreeMegabytes * 1_000_000, store.bytes),
+    checkSpace(setUp, store.bytes),
     ...store.findings,
-    ...(await checkDenied(setUp.store, join(data, 'labels'))),
+    ...(await checkDenied(setUp.store, setUp.state)),
     checkWeatherStore(data),
     ...checkArtifacts(artifacts, maxArtifactBytes, bounds, Date.now()),
     ...checkPublishedHost(artifacts, maxArtifactBytes, setUp.jetstream),
@@ -77,6 +79,8 @@ function checkContact(contact: string | null): Finding {
 
 /** Disk usage of a full window at the rates given in docs/operations.md, including sealing, in bytes. */
 const windowBytes = 10_000_000_000;
+/** Free space below which the weather store and the artifacts may soon lack room, in bytes. */
+const smallBytes = 500_000_000;
 
 /** Checks free space and write permission of a data directory. */
 function checkFolder(check: string, folder: string): Finding {
@@ -96,14 +100,25 @@ function checkFolder(check: string, folder: string): Finding {
   return warn(check, `${folder} does not exist yet`, 'the first start creates it');
 }
 
-/** Checks the free space at the location of a store that already uses `held` bytes. */
-function checkSpace(folder: string, minFreeBytes: number, held: number): Finding {
+/**
+ * Checks the free space at the location of a label store that already uses `held` bytes. The disk of a database cannot be
+ * inspected: then only the data directory needs room.
+ */
+function checkSpace({ store, state, data, minFreeMegabytes }: SetUp, held: number): Finding {
   const check = 'disk';
+  const isDatabase = isPostgresUrl(store);
+  const folder = isDatabase ? data : folderOf(store, state, data);
+  const minFreeBytes = minFreeMegabytes * 1_000_000;
   const there = existing(folder);
   if (there === null) return fail(check, `${folder} cannot be inspected`, 'choose another directory');
   const { bavail, bsize, blocks } = statfsSync(there);
   const free = bavail * bsize;
   const found = `${gigabytes(free)} free of ${gigabytes(blocks * bsize)} at ${folder}`;
+  if (isDatabase) {
+    return free < smallBytes
+      ? warn(check, found, 'free some space for the weather store and the artifacts')
+      : ok(check, found);
+  }
   if (free < minFreeBytes) {
     return fail(
       check,
@@ -119,6 +134,16 @@ function checkSpace(folder: string, minFreeBytes: number, held: number): Finding
     );
   }
   return ok(check, found);
+}
+
+/** Returns the directory of the label store, or `data` if the store's URL is invalid, which another check reports. */
+function folderOf(store: string, state: string, data: string): string {
+  try {
+    return companionFolder(store, state);
+  } catch (error) {
+    if (error instanceof OperatorError) return data;
+    throw error;
+  }
 }
 
 /** Returns the directory or its nearest existing parent; null if no parent exists. */

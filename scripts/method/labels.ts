@@ -84,7 +84,7 @@ const signatureRules: Readonly<Record<SignatureVerdict, string>> = {
   invalid:
     'No known key of the labeler verifies it. Old labels may be invalid after a change of key if the earlier key is not known.',
   unsigned: 'It has no signature.',
-  unverified: 'No key was available.',
+  unverified: 'No key was available, or only one that may be outdated and does not verify it.',
 };
 
 const exclusions: Readonly<Record<string, string>> = {

@@ -97,7 +97,7 @@ describe.skipIf(!hasBrowser)('account pages in a browser', () => {
     expect(observed).toMatch(/^Observed \(Almanac’s clock\)\n\d{1,2} [A-Z][a-z]{2} \d{4}, \d\d:\d\d:\d\d UTC$/);
     expect(authored).toMatch(/^Authored \(as the labeler wrote it\)\n\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
     expect(expires).toBe('Expires (as the labeler wrote it)\n2027-01-01T00:00:00Z');
-    expect(signature).toBe('Signature\nNot checked: no key was found');
+    expect(signature).toBe('Signature\nCould not be verified: no key was found, or only one that may be outdated');
     expect(complaints).toEqual([]);
     expect(asked.every((url) => url.startsWith(`${old.url}/`) || url === 'data:,')).toBe(true);
     expect(headers).toMatchObject({

@@ -327,8 +327,8 @@ describe('the page of an account', () => {
   it('does not present uncounted rows as zero rows', async () => {
     const { timeline } = await viewOf({});
     const at = '13 Nov 2026, 12:00 UTC and 20 Nov 2026, 12:00 UTC.';
-    expect(summaryOf(timeline, en)).toBe(`No observation between ${at}`);
-    expect(summaryOf({ ...timeline, uncounted: 1 }, en)).toBe(
+    expect(summaryOf(timeline, false, en)).toBe(`No observation between ${at}`);
+    expect(summaryOf({ ...timeline, uncounted: 1 }, false, en)).toBe(
       `No observation was counted between ${at} 1 day had too many rows to be counted here and is not included in these totals.`,
     );
   });
@@ -339,6 +339,21 @@ describe('the page of an account', () => {
     const said = linesOf(bodyOf({ ...view, parts, before: micros(now - 2 * hour) }));
     expect(said).toContain('No events observed in this interval before this position.');
     expect(said).not.toContain('No events observed in this interval.');
+  });
+
+  it('does not deny events that a filter excludes', async () => {
+    const view = await viewOf({ labels: [{}] });
+    const query = { ...view.query, filters: { value: 'another' } };
+    const parts = view.parts.map((part) => ({ ...part, rows: [], next: null }));
+    const timeline = { ...view.timeline, total: { applied: 0, removed: 0 } };
+    const said = linesOf(bodyOf({ ...view, query, parts, timeline })).join(' ');
+    expect(said.match(/No observations match the filters in this interval\./g)?.length).toBe(1 + parts.length);
+    expect(said).toContain(
+      'No observation between 13 Nov 2026, 12:00 UTC and 20 Nov 2026, 12:00 UTC matches the filters.',
+    );
+    const later = linesOf(bodyOf({ ...view, query, parts, timeline, before: micros(now - 2 * hour) })).join(' ');
+    expect(later).toContain('No observations before this position match the filters.');
+    expect(said + later).not.toMatch(/No events observed|12:00 UTC\. /);
   });
 
   it('names the labelers of the filter by the handles that their documents claim', async () => {

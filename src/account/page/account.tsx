@@ -59,7 +59,7 @@ export function AccountBody({ view, frame, isLive, downloads }: AccountPageProps
       ) : null}
       {before === null ? <AnswerSection view={view} links={links} t={t} /> : null}
       <Choices view={view} links={links} frame={frame} />
-      {before === null ? <TimelineSection timeline={view.timeline} t={t} /> : null}
+      {before === null ? <TimelineSection timeline={view.timeline} isFiltered={isFiltered(view)} t={t} /> : null}
       {parts.map((part) => (
         <PartSection key={part.target} part={part} {...{ view, links, t, isLive }} />
       ))}
@@ -75,11 +75,11 @@ export function AccountBody({ view, frame, isLive, downloads }: AccountPageProps
  * that this does not prove that no labels exist.
  */
 function Outcome({ view, t }: { readonly view: AccountView; readonly t: Texts }) {
-  const { parts, timeline, before, query, labelers } = view;
+  const { parts, timeline, before, labelers } = view;
   if (before !== null) return <p class="panel">{t.before(<Instant at={before} t={t} />)}</p>;
   const { total, uncounted } = timeline;
   const empty = parts.every(({ rows, next }) => rows.length === 0 && next === null);
-  const filtered = Object.keys(query.filters).length > 0;
+  const filtered = isFiltered(view);
   if (empty) {
     const [unread] = labelers.flatMap(({ reading }) => (reading === 'read' ? [] : [t.unread[reading]]));
     return (
@@ -113,6 +113,11 @@ function AppealsLink({ t }: { readonly t: Texts }) {
   );
 }
 
+/** Returns true if the page shows only the observations that match filters. */
+function isFiltered({ query }: AccountView): boolean {
+  return Object.keys(query.filters).length > 0;
+}
+
 interface PartProps {
   readonly part: Part;
   readonly view: AccountView;
@@ -124,7 +129,10 @@ interface PartProps {
 function PartSection({ part, view, links, t, isLive }: PartProps) {
   const { target, total, rows, next } = part;
   const unseen = rows.length === 0 && next === null && nothingSeen(view.timeline);
-  const noneText = view.before === null ? t.noneOfPart : t.noneOfPartBefore;
+  const [none, noneBefore] = isFiltered(view)
+    ? [t.noneMatching, t.noneMatchingBefore]
+    : [t.noneOfPart, t.noneOfPartBefore];
+  const noneText = view.before === null ? none : noneBefore;
   return (
     <section aria-labelledby={`part-${target}`}>
       <h2 id={`part-${target}`}>
@@ -205,7 +213,7 @@ function DownloadSection({
   readonly downloads: readonly DownloadLink[] | null;
   readonly t: Texts;
 }) {
-  const filtered = Object.keys(view.query.filters).length > 0;
+  const filtered = isFiltered(view);
   const [first, ...others] = downloads ?? [];
   const { minute } = t.formats;
   const exportLink = linkTo(links.export);

@@ -6,8 +6,15 @@ import type { Timeline, TimelineDay } from '../view/view.ts';
 import { DayChart } from './day-chart.tsx';
 import { formatMissed } from './observation.tsx';
 
+interface TimelineProps {
+  readonly timeline: Timeline;
+  /** True if the counts include only the observations that match filters. */
+  readonly isFiltered: boolean;
+  readonly t: Texts;
+}
+
 /** Renders the interval as a summary, as a chart with a legend, and as a table. */
-export function TimelineSection({ timeline, t }: { readonly timeline: Timeline; readonly t: Texts }) {
+export function TimelineSection({ timeline, isFiltered, t }: TimelineProps) {
   const { days, start, end, unseen, partly, uncounted } = timeline;
   const length = end - start;
   const place = (interval: Interval) => ({
@@ -15,7 +22,7 @@ export function TimelineSection({ timeline, t }: { readonly timeline: Timeline; 
     to: (interval.end - start) / length,
   });
   const highest = days.reduce((top, { counts }) => Math.max(top, counts?.applied ?? 0, counts?.removed ?? 0), 0);
-  const summary = summaryOf(timeline, t);
+  const summary = summaryOf(timeline, isFiltered, t);
   const { day: formatDay } = t.formats;
   return (
     <section aria-labelledby="timeline">
@@ -149,13 +156,13 @@ function unseenText(day: TimelineDay, t: Texts): string {
 }
 
 /** Summarizes the chart of a timeline in one to three sentences. */
-export function summaryOf(timeline: Timeline, t: Texts): string {
+export function summaryOf(timeline: Timeline, isFiltered: boolean, t: Texts): string {
   const { days, start, end, total, uncounted } = timeline;
   const from = t.formats.minute(start);
   const to = t.formats.minute(end);
   if (nothingSeen(timeline)) return t.nothingObserved(from, to);
   const unseen = days.reduce((sum, day) => sum + day.unseen, 0);
-  const none = uncounted > 0 ? t.noneCounted : t.noObservation;
+  const none = uncounted > 0 ? t.noneCounted : isFiltered ? t.noMatch : t.noObservation;
   return [
     total.applied + total.removed === 0 ? none(from, to) : t.observedBetween(total, from, to),
     ...(unseen > 0 ? [t.partMissed(formatMissed(t, unseen))] : []),

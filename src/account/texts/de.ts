@@ -146,6 +146,7 @@ export const de: Texts = {
   before: (at) => ['Beobachtungen vor diesem Zeitpunkt: ', at, '. Diese Seite ist ein Teil der Liste.'],
   none: 'Keine Beobachtungen in diesem Zeitraum.',
   noneMatching: 'Keine Beobachtungen in diesem Zeitraum passen zu den Filtern.',
+  noneMatchingBefore: 'Keine Beobachtungen vor dieser Stelle passen zu den Filtern.',
   noneExplained:
     'Das heißt nicht, dass es keine Labels gibt: Diese Seite zeigt nur Labels, die in diesem Zeitraum von Labelern vergeben oder entfernt wurden, die Almanac liest, und nur aus der Zeit, in der Almanac sie gelesen hat. Die nicht beobachtete Zeit steht weiter unten. Ob es das Konto gibt, prüft Almanac nicht.',
   events: ({ applied, removed }, uncounted) => {
@@ -211,7 +212,7 @@ export const de: Texts = {
     verified_earlier_key: 'Gültig: mit einem früheren Schlüssel des Labelers signiert',
     invalid: 'Ungültig: passt zu keinem bekannten Schlüssel des Labelers',
     unsigned: 'Nicht signiert',
-    unverified: 'Nicht geprüft: kein Schlüssel gefunden',
+    unverified: 'Nicht prüfbar: kein Schlüssel gefunden oder nur einer, der veraltet sein kann',
   },
   profileLink: 'Profil auf bsky.app (verlässt Almanac)',
   queryLink: 'Seine eigene Auskunft jetzt (verlässt Almanac und zeigt dem Labeler, nach welchem Konto Sie fragen)',
@@ -347,6 +348,7 @@ export const de: Texts = {
   nothingObserved: (from, to) =>
     `Vom ${from} bis zum ${to} wurde nichts beobachtet; was in dieser Zeit geschah, ist unbekannt.`,
   noObservation: (from, to) => `Keine Beobachtung vom ${from} bis zum ${to}.`,
+  noMatch: (from, to) => `Keine Beobachtung vom ${from} bis zum ${to} passt zu den Filtern.`,
   noneCounted: (from, to) => `Keine Beobachtung gezählt vom ${from} bis zum ${to}.`,
   observedBetween: ({ applied, removed }, from, to) =>
     `${count(applied)} vergeben und ${count(removed)} entfernt vom ${from} bis zum ${to}.`,

@@ -55,6 +55,7 @@ const viewEn = {
   before: (at: Piece): Piece => ['Observations accepted before ', at, '. This page shows only part of the list.'],
   none: 'No observations in this interval.',
   noneMatching: 'No observations match the filters in this interval.',
+  noneMatchingBefore: 'No observations before this position match the filters.',
   noneExplained:
     'That does not mean that no labels exist: this page shows only labels that were applied or removed in this interval by labelers that Almanac reads, while it read them. The time that was not observed is listed below. Almanac does not check whether the account exists.',
   events: ({ applied, removed }: EventCount, uncounted: number) => {
@@ -124,7 +125,7 @@ const viewEn = {
     verified_earlier_key: 'Verified with an earlier key of the labeler',
     invalid: 'Does not match any known key of the labeler',
     unsigned: 'Not signed',
-    unverified: 'Not checked: no key was found',
+    unverified: 'Could not be verified: no key was found, or only one that may be outdated',
   } satisfies Record<SignatureVerdict, string>,
   profileLink: 'Profile on bsky.app (leaves Almanac)',
   queryLink: 'The labeler’s current response (leaves Almanac and shows the labeler which account you ask about)',
@@ -258,6 +259,7 @@ const viewEn = {
   nothingObserved: (from: string, to: string) =>
     `Nothing was observed between ${from} and ${to}; events during that time are unknown.`,
   noObservation: (from: string, to: string) => `No observation between ${from} and ${to}.`,
+  noMatch: (from: string, to: string) => `No observation between ${from} and ${to} matches the filters.`,
   noneCounted: (from: string, to: string) => `No observation was counted between ${from} and ${to}.`,
   observedBetween: ({ applied, removed }: EventCount, from: string, to: string) =>
     `${count(applied)} applied and ${count(removed)} removed between ${from} and ${to}.`,

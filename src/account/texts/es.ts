@@ -141,6 +141,7 @@ export const es: Texts = {
   before: (at) => ['Observaciones aceptadas antes del ', at, '. Esta página es una parte de la lista.'],
   none: 'No hay observaciones en este intervalo.',
   noneMatching: 'Ninguna observación de este intervalo coincide con los filtros.',
+  noneMatchingBefore: 'Ninguna observación anterior a este punto coincide con los filtros.',
   noneExplained:
     'Eso no significa que no existan etiquetas: esta página solo muestra las que aplicaron o retiraron en este intervalo los etiquetadores que Almanac lee, mientras los leía. El tiempo no observado se indica más abajo. Almanac no comprueba si la cuenta existe.',
   events: ({ applied, removed }, uncounted) => {
@@ -209,7 +210,7 @@ export const es: Texts = {
     verified_earlier_key: 'Verificada con una clave anterior del etiquetador',
     invalid: 'No corresponde a ninguna clave conocida del etiquetador',
     unsigned: 'Sin firma',
-    unverified: 'Sin comprobar: no se encontró ninguna clave',
+    unverified: 'No se pudo comprobar: no se encontró ninguna clave, o solo una que puede estar desactualizada',
   },
   profileLink: 'Perfil en bsky.app (sale de Almanac)',
   queryLink: 'Su propia respuesta ahora (sale de Almanac y muestra al etiquetador por qué cuenta pregunta usted)',
@@ -338,6 +339,7 @@ export const es: Texts = {
   nothingObserved: (from, to) =>
     `No se observó nada entre el ${from} y el ${to}; los eventos de ese tiempo se desconocen.`,
   noObservation: (from, to) => `Ninguna observación entre el ${from} y el ${to}.`,
+  noMatch: (from, to) => `Ninguna observación entre el ${from} y el ${to} coincide con los filtros.`,
   noneCounted: (from, to) => `Ninguna observación contada entre el ${from} y el ${to}.`,
   observedBetween: ({ applied, removed }, from, to) =>
     `${count(applied)} aplicadas y ${count(removed)} retiradas entre el ${from} y el ${to}.`,

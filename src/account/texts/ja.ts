@@ -135,6 +135,7 @@ export const ja: Texts = {
   before: (at) => [at, ' より前に受け付けた観測です。このページはリストの一部です。'],
   none: 'この期間に観測はありません。',
   noneMatching: 'この期間に、絞り込みに一致する観測はありません。',
+  noneMatchingBefore: 'この位置より前に、絞り込みに一致する観測はありません。',
   noneExplained:
     'これは、ラベルが存在しないことを意味しません。このページが示すのは、Almanacが読み取っているラベラーが、読み取られている間に、この期間に付与または解除したラベルだけです。観測されなかった時間は下に示します。アカウントが実在するかどうかは確認していません。',
   events: ({ applied, removed }, uncounted) => {
@@ -196,7 +197,7 @@ export const ja: Texts = {
     verified_earlier_key: 'ラベラーの以前の鍵で検証済み',
     invalid: 'ラベラーの既知の鍵のいずれとも一致しない',
     unsigned: '署名なし',
-    unverified: '未検証（鍵が見つからない）',
+    unverified: '検証できません（鍵が見つからないか、古い可能性のある鍵しかない）',
   },
   profileLink: 'bsky.app のプロフィール（Almanacの外へ移動します）',
   queryLink: 'ラベラー自身の現在の回答（Almanacの外へ移動し、どのアカウントについて尋ねたかがラベラーに伝わります）',
@@ -298,6 +299,7 @@ export const ja: Texts = {
   dayMissed: (counts, missing) => `${counts}。観測なし：${missing}`,
   nothingObserved: (from, to) => `${from} から ${to} までは何も観測されていません。この間のイベントは不明です。`,
   noObservation: (from, to) => `${from} から ${to} までに観測はありません。`,
+  noMatch: (from, to) => `${from} から ${to} までに、絞り込みに一致する観測はありません。`,
   noneCounted: (from, to) => `${from} から ${to} までに集計された観測はありません。`,
   observedBetween: ({ applied, removed }, from, to) =>
     `${from} から ${to} までに、付与${count(applied)}件、解除${count(removed)}件。`,

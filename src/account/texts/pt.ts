@@ -140,6 +140,7 @@ export const pt: Texts = {
   before: (at) => ['Observações aceitas antes de ', at, '. Esta página é uma parte da lista.'],
   none: 'Nenhuma observação neste intervalo.',
   noneMatching: 'Nenhuma observação deste intervalo corresponde aos filtros.',
+  noneMatchingBefore: 'Nenhuma observação anterior a este ponto corresponde aos filtros.',
   noneExplained:
     'Isso não significa que não existam rótulos: esta página mostra apenas os que foram aplicados ou removidos neste intervalo por rotuladores que o Almanac lê, enquanto os lia. O tempo não observado está indicado abaixo. O Almanac não verifica se a conta existe.',
   events: ({ applied, removed }, uncounted) => {
@@ -208,7 +209,7 @@ export const pt: Texts = {
     verified_earlier_key: 'Verificada com uma chave anterior do rotulador',
     invalid: 'Não corresponde a nenhuma chave conhecida do rotulador',
     unsigned: 'Sem assinatura',
-    unverified: 'Não verificada: nenhuma chave foi encontrada',
+    unverified: 'Não foi possível verificar: nenhuma chave foi encontrada, ou só uma que pode estar desatualizada',
   },
   profileLink: 'Perfil em bsky.app (sai do Almanac)',
   queryLink: 'A resposta do próprio rotulador agora (sai do Almanac e mostra a ele sobre qual conta você pergunta)',
@@ -336,6 +337,7 @@ export const pt: Texts = {
   dayMissed: (counts, missing) => `${counts}; não observado: ${missing}`,
   nothingObserved: (from, to) => `Nada foi observado entre ${from} e ${to}; os eventos desse tempo são desconhecidos.`,
   noObservation: (from, to) => `Nenhuma observação entre ${from} e ${to}.`,
+  noMatch: (from, to) => `Nenhuma observação entre ${from} e ${to} corresponde aos filtros.`,
   noneCounted: (from, to) => `Nenhuma observação contada entre ${from} e ${to}.`,
   observedBetween: ({ applied, removed }, from, to) =>
     `${count(applied)} aplicados e ${count(removed)} removidos entre ${from} e ${to}.`,

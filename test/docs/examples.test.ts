@@ -8,6 +8,7 @@ import type { ArtifactFixture } from '../../harness/artifacts/fixtures.ts';
 import { listenForTest } from '../../harness/net/listen.ts';
 import { root } from '../../harness/process/imports.ts';
 import { startProgramInTest } from '../../harness/process/program-in-test.ts';
+import { until } from '../../harness/process/until.ts';
 import { artifactNames } from '../../src/artifact/write.ts';
 import type { LabelsOverview, WeatherMetricsEnvelope } from '../../src/client/index.ts';
 
@@ -61,6 +62,18 @@ describe.skipIf(missing.length > 0 && process.env.CI === undefined)('the example
       ),
       ...caveats.map((caveat) => `caveat\t${caveat}`),
     ]);
+  });
+
+  it.each(named)('do not call a fact current that is dated a day ahead (%s)', async (language) => {
+    const { url, folder } = await serving();
+    const ahead = { ...youngArtifact('weather'), generated_at: new Date(Date.now() + 86_400_000).toISOString() };
+    writeFileSync(join(folder, artifactNames.weather), JSON.stringify(ahead));
+    await until('the service has read the artifact', async () => {
+      const { generated_at } = (await (await fetch(`${url}/v1/weather/metrics`)).json()) as { generated_at: string };
+      return generated_at === ahead.generated_at;
+    });
+    const { stdout } = await example(language, 'network-activity', url);
+    expect(stdout.split('\n')[1]).toBe('currency\tnot_said');
   });
 
   it.each(named)('describe the activity of labelers (%s)', async (language) => {

@@ -274,7 +274,7 @@ export interface components {
          * @description Signals of the legacy producer; `calm` requires adequate observation.
          */
         readonly NetworkWeather: {
-            /** @description The signals that fired. */
+            /** @description The signals that fired; empty if observation was adequate and no known signal fired. */
             readonly signals: readonly ("noisy" | "conflicted" | "churny" | "degraded" | "calm" | "unobserved" | "under-observed")[];
             /** @description Why each signal fired, in words. */
             readonly attribution: string;

@@ -139,7 +139,7 @@ describe('a client that does not read its response', () => {
       throw new Error('the download got no more memory');
     }
     const answering: Answering = {
-      answerLater: async ({ target, reserve }) => {
+      answerLater: async ({ target, reserve = () => false }) => {
         if (!reserve(30)) return overloaded;
         if (target !== '/download') return textReply(target);
         return { status: 200, headers: [], stream: endless(reserve) };

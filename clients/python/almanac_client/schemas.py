@@ -224,7 +224,7 @@ class LegacyLabelFactsCensus(TypedDict):
 class NetworkWeather(TypedDict):
     """Signals of the legacy producer; `calm` requires adequate observation."""
 
-    #: The signals that fired.
+    #: The signals that fired; empty if observation was adequate and no known signal fired.
     signals: List[Literal["noisy", "conflicted", "churny", "degraded", "calm", "unobserved", "under-observed"]]
     #: Why each signal fired, in words.
     attribution: str

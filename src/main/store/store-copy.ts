@@ -97,11 +97,15 @@ export async function reopenStore(url: string, print: (line: string) => void): P
   }
 }
 
-/** Copies the list of denied labelers to the directory that accompanies the copy. */
+/**
+ * Copies the list of denied labelers to the directory that accompanies the copy. Replaces a list that is already there,
+ * for example that of an interrupted copy.
+ */
 async function copyDenials(from: string, to: string): Promise<void> {
   if (from === to) return;
   const denied = await requireDenyList(from);
-  if (denied.entries.length > 0) await changeDenyFile(to, () => denied);
+  const former = await requireDenyList(to);
+  if (denied.entries.length + former.entries.length > 0) await changeDenyFile(to, () => denied);
 }
 
 /**

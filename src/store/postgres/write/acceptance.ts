@@ -207,9 +207,14 @@ export class Acceptance {
         const rows = rowsOf(batches);
         await open.named.load(queries, new Set(rows.map(({ source }) => source)));
         const statements = this.#changes(queries, batches, open);
-        // The commit reports these errors. Until then, a failed query of hot accounts may end the transaction.
+        // The commit reports these errors.
         for (const statement of statements) statement.catch(() => undefined);
-        return { statements, result: await open.hot.countHot(queries, open.hot.notice(rows)) };
+        const result = await open.hot.countHot(queries, open.hot.notice(rows)).catch(async (error: unknown) => {
+          // After a failed statement, this query fails with 25P02: report the error of that statement instead.
+          await Promise.all(statements);
+          throw error;
+        });
+        return { statements, result };
       },
     });
   }

@@ -38,11 +38,14 @@ export class Lease {
   readonly token: number;
   /** Token of the previous writer. */
   readonly former: number;
+  /** Session with a connection of its own, so that reads and changes that wait for a lock do not delay a renewal. */
   readonly #session: Session;
   readonly #timer: NodeJS.Timeout;
   /** Limits for statements that change the lease: a change after the lease has expired would be useless. */
   readonly #limits: Limits;
   #renewing: Promise<void> = Promise.resolve();
+  /** Aborts a renewal in progress. */
+  readonly #released = new AbortController();
   /** True if the lease is no longer renewed. */
   #isEnded = false;
   /**
@@ -63,7 +66,8 @@ export class Lease {
   /**
    * Takes the lease. If another process holds the lease, waits until the lease expires, and throws `second_writer` as
    * soon as that process renews it. `assertFree` runs in the same transaction and throws if another process is to
-   * become the writer.
+   * become the writer. `session` has one connection, which only the lease uses. It is closed when the lease is released,
+   * or if it is not taken.
    */
   static async take(
     session: Session,
@@ -71,22 +75,11 @@ export class Lease {
     leaseMs: number,
     assertFree: (queries: Queries) => Promise<void> = () => Promise.resolve(),
   ): Promise<Lease> {
-    let seen: LeaseRow | null = null;
-    for (;;) {
-      const found: LeaseRow | Taken = await session.write(async (queries) => {
-        const taken = await tryTake(queries, holder, leaseMs);
-        if ('former' in taken) await assertFree(queries);
-        return taken;
-      });
-      if ('former' in found) return new Lease(session, found, leaseMs);
-      if (seen !== null && (found.renewed !== seen.renewed || found.token !== seen.token)) {
-        throw new StoreError(
-          'second_writer',
-          `another process is writing to the store in ${session.name}: ${found.holder ?? 'unknown'}`,
-        );
-      }
-      seen = found;
-      await wait(Math.min(Math.max(found.left, 10), leaseMs / renewals));
+    try {
+      return new Lease(session, await takeFrom(session, holder, leaseMs, assertFree), leaseMs);
+    } catch (error) {
+      await session.close();
+      throw error;
     }
   }
 
@@ -99,10 +92,13 @@ export class Lease {
     if ((await queries.rows(sql, [this.token])).length === 0) this.lost();
   }
 
-  /** Records that the store is open. `asked` is called once, when another process asks this writer to stop. */
-  async opened(asked: () => void): Promise<void> {
+  /**
+   * Records in a transaction of `session`, the one of the writer, that the store is open. `asked` is called once, when
+   * another process asks this writer to stop.
+   */
+  async opened(session: Session, asked: () => void): Promise<void> {
     const sql = 'UPDATE succession SET writer_ready = $1';
-    await this.#session.write(async (queries) => {
+    await session.write(async (queries) => {
       await this.check(queries);
       await queries.run(sql, [this.token]);
     });
@@ -118,15 +114,17 @@ export class Lease {
     );
   }
 
-  /** Gives up the lease, so that the next writer does not have to wait. */
+  /** Gives up the lease, so that the next writer does not have to wait, and closes its session. */
   async release(): Promise<void> {
     clearInterval(this.#timer);
     this.#isEnded = true;
     // Wait for a renewal in progress, which would otherwise extend the lease again.
     await Promise.race([this.#renewing, wait(this.#limits.replyMs, undefined, { ref: false })]);
+    this.#released.abort();
     const sql = "UPDATE store SET expires_at = '-infinity' WHERE token = $1";
     // Ignore errors: without a connection the lease expires by itself.
     await this.#session.write((queries) => queries.run(sql, [this.token]), this.#limits).catch(() => undefined);
+    await this.#session.close();
   }
 
   async #renew(leaseMs: number): Promise<void> {
@@ -134,17 +132,44 @@ export class Lease {
     const sql = `UPDATE store SET renewed_at = clock_timestamp(),
       expires_at = clock_timestamp() + $2 * interval '1 millisecond' WHERE token = $1`;
     const asked = this.#asked;
+    const limits = { ...this.#limits, signal: this.#released.signal };
     const isAsked = await this.#session
       .write(async (queries) => {
         await queries.run(sql, [this.token, leaseMs]);
         if (asked === null) return false;
         return (await queries.rows('SELECT 1 FROM succession WHERE hand_over = $1', [this.token])).length > 0;
-      }, this.#limits)
+      }, limits)
       // Ignore a failed renewal: if another process takes the lease, the next commit detects it.
       .catch(() => false);
     if (!isAsked) return;
     this.#asked = null;
     asked?.();
+  }
+}
+
+/** Waits until the lease is free and takes it; see `Lease.take`. */
+async function takeFrom(
+  session: Session,
+  holder: string,
+  leaseMs: number,
+  assertFree: (queries: Queries) => Promise<void>,
+): Promise<Taken> {
+  let seen: LeaseRow | null = null;
+  for (;;) {
+    const found: LeaseRow | Taken = await session.write(async (queries) => {
+      const taken = await tryTake(queries, holder, leaseMs);
+      if ('former' in taken) await assertFree(queries);
+      return taken;
+    });
+    if ('former' in found) return found;
+    if (seen !== null && (found.renewed !== seen.renewed || found.token !== seen.token)) {
+      throw new StoreError(
+        'second_writer',
+        `another process is writing to the store in ${session.name}: ${found.holder ?? 'unknown'}`,
+      );
+    }
+    seen = found;
+    await wait(Math.min(Math.max(found.left, 10), leaseMs / renewals));
   }
 }
 

@@ -26,8 +26,8 @@ import { labelerKinds } from '../count/counters.ts';
 import { assertReadable, partitionOf } from '../schema/migrate.ts';
 import { readRoster } from '../state/state.ts';
 
-/** Number of connections: one each for reading rows, for other reads, and for the renewal of the lease. */
-const connections = 3;
+/** Number of connections: one each for reading rows and for other reads. The lease has one more. */
+const connections = 2;
 
 /**
  * Opens the store in a database as the source of a copy. `leaseMs` is the duration of the lease that `freeze` takes.
@@ -79,7 +79,11 @@ function sourceOver(session: Session, leaseMs: number): CopySource {
     content: () => session.read(readContent, { limits: longLimits }),
     async freeze() {
       try {
-        lease ??= await Lease.take(session, `${hostname()} pid ${process.pid}, a copy`, leaseMs);
+        lease ??= await Lease.take(
+          new Session(session.place, 'primary', 1),
+          `${hostname()} pid ${process.pid}, a copy`,
+          leaseMs,
+        );
         return true;
       } catch (error) {
         if (error instanceof StoreError && error.code === 'second_writer') return false;

@@ -56,7 +56,10 @@ interface OpeningStandby {
 }
 
 const defaultWindowDays = 30;
-/** Number of connections of a writer: one each for batches, other changes, upkeep, and the renewal of the lease. */
+/**
+ * Minimum number of connections of a writer: one each for batches, other changes, upkeep and reads. The lease has one
+ * more.
+ */
 const minConnections = 4;
 
 /** Creates the session of a writer, or of a standby that may become one. */
@@ -79,7 +82,7 @@ export async function openPostgresWriter(options: PostgresWriterOptions): Promis
     if (version === 0) await migrate(session, at, options);
     await beginEpoch(session, options.generationId ?? randomUUID, at);
     const mayTake = version < successionVersion ? undefined : succession(standby?.place ?? null);
-    lease = await Lease.take(session, processName(), leaseMs, mayTake);
+    lease = await Lease.take(new Session(place, 'writer', 1, options.limits), processName(), leaseMs, mayTake);
     // Check under the lease, because a copy retires the store while it holds the lease.
     await session.read(assertNotRetired, { isUrgent: true });
     // Migrate only after taking the lease: the schema must not change while another process writes to the store.
@@ -87,7 +90,7 @@ export async function openPostgresWriter(options: PostgresWriterOptions): Promis
     const kept = await keptBy(session, lease, options.identitiesFile ?? null, standby?.known ?? null);
     const acceptance = new Acceptance(session, lease, kept.known);
     await acceptance.load();
-    await lease.opened(asked);
+    await lease.opened(session, asked);
     const marks = options.clock ? startMarks(acceptance, options.clock) : null;
     return writerOver({ session, lease, acceptance, marks, windowDays, keep: kept.keep });
   } catch (error) {

@@ -1,4 +1,4 @@
-import { expect, it, vi } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { StoreError } from '../../errors.ts';
 import { Lease } from './lease.ts';
 import { parsePostgresUrl } from './place.ts';
@@ -23,4 +23,25 @@ it('a lease closes its session when it is released, and if another process holds
   refused.write.mockRejectedValueOnce(new StoreError('second_writer', 'another process is writing'));
   await expect(Lease.take(refused.session, 'a process', leaseMs)).rejects.toMatchObject({ code: 'second_writer' });
   expect(refused.close).toHaveBeenCalledTimes(1);
+});
+
+it('a lease begins no renewal while the last one is in progress, and does not make up for it afterwards', async () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const { session, write } = stubSession();
+  write.mockResolvedValueOnce({ token: 2, former: 1 });
+  const lease = await Lease.take(session, 'a process', leaseMs);
+  const hanging = Promise.withResolvers<boolean>();
+  write.mockReturnValueOnce(hanging.promise).mockResolvedValue(false);
+  write.mockClear();
+  vi.advanceTimersByTime(10 * leaseMs);
+  hanging.resolve(false);
+  await new Promise(setImmediate);
+  expect(write).toHaveBeenCalledTimes(1);
+  vi.advanceTimersByTime(leaseMs / 8);
+  await new Promise(setImmediate);
+  expect(write).toHaveBeenCalledTimes(2);
+  await lease.release();
+  vi.advanceTimersByTime(leaseMs);
+  expect(write).toHaveBeenCalledTimes(3);
 });

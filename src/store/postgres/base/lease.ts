@@ -58,8 +58,13 @@ export class Lease {
     this.token = token;
     this.former = former;
     this.#limits = { statementMs: leaseMs, replyMs: leaseMs };
+    let isRenewing = false;
     this.#timer = setInterval(() => {
-      this.#renewing = this.#renewing.then(() => this.#renew(leaseMs));
+      if (isRenewing) return;
+      isRenewing = true;
+      this.#renewing = this.#renew(leaseMs).finally(() => {
+        isRenewing = false;
+      });
     }, leaseMs / renewals).unref();
   }
 

@@ -1,10 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { labelNumber, noon, observationOf } from '../../../harness/conformance/labels.ts';
 import { hasPostgres, type PostgresServer, startPostgres } from '../../../harness/postgres/server.ts';
 import { labelerLimits } from '../../../src/labels/state/reading-state.ts';
 import type { StoredGap, StoreReader } from '../../../src/store/port.ts';
 import { parsePostgresUrl } from '../../../src/store/postgres/base/place.ts';
-import { Session } from '../../../src/store/postgres/base/session.ts';
+import { Session, shortLimits } from '../../../src/store/postgres/base/session.ts';
 import { openPostgresStandby } from '../../../src/store/postgres/standby/standby.ts';
 import { openPostgresWriter } from '../../../src/store/postgres/write/writer.ts';
 import { micros } from '../../../src/store/time.ts';
@@ -75,6 +75,21 @@ describe.skipIf(!hasPostgres())('a writer', () => {
       ...['change 1', 'change 2'].map((name) => session.write(noted(name))),
     ]);
     expect(order).toEqual(['read 1', 'change 1', 'change 2', 'read 2']);
+    await session.close();
+  });
+
+  it('does not begin a change that was aborted while it waited for a connection', async () => {
+    const session = new Session(parsePostgresUrl(server.url('aborted_requests')), 'writer', 1);
+    const held = Promise.withResolvers<void>();
+    const read = session.read(() => held.promise);
+    const aborting = new AbortController();
+    const work = vi.fn(() => Promise.resolve());
+    const asked = Promise.allSettled([session.write(work, { ...shortLimits, signal: aborting.signal })]);
+    aborting.abort();
+    held.resolve();
+    await read;
+    expect(await asked).toMatchObject([{ status: 'rejected', reason: { code: 'closed' } }]);
+    expect(work).not.toHaveBeenCalled();
     await session.close();
   });
 

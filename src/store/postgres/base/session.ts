@@ -40,7 +40,7 @@ export interface Limits {
   readonly statementMs: number;
   /** Time after `statementMs` within which the reply must arrive; also the maximum time to connect. */
   readonly replyMs: number;
-  /** Aborting this signal closes the connection of the transaction in progress at once. */
+  /** Aborting this signal closes the connection of the transaction in progress at once, and prevents a waiting one. */
   readonly signal?: AbortSignal;
   /**
    * Limits what is repeated; absent to repeat what the table of SQLSTATEs allows. `unbegun`: only a transaction whose work
@@ -255,11 +255,13 @@ SET LOCAL idle_in_transaction_session_timeout = ${idleMs}; SET LOCAL client_conn
     { signal, isUrgent }: Pick<Limits, 'signal'> & { readonly isUrgent: boolean },
     work: (connection: Connection) => Promise<T>,
   ): Promise<T> {
-    if (signal?.aborted) throw new StoreError('closed', `${this.name}: the operation was aborted`);
+    const aborted = (): StoreError => new StoreError('closed', `${this.name}: the operation was aborted`);
+    if (signal?.aborted) throw aborted();
     try {
       return await this.#pool.use(
         isUrgent,
         async (connection) => {
+          if (signal?.aborted) throw aborted();
           const end = (): void => void destroyConnection(connection);
           signal?.addEventListener('abort', end, { once: true });
           try {

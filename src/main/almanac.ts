@@ -12,14 +12,14 @@ function endWithParent(): void {
 /**
  * Makes this process continue without output once the reader of its stdout or stderr has exited. Otherwise a command
  * would print a stack trace if it is piped into a program such as `head`, and a service would stop together with the
- * program that reads its messages.
+ * program that reads its messages. Messages on stderr are not the result of a command, so any other error of stderr, such
+ * as a full disk, is ignored as well.
  */
 function continueWithoutReader(): void {
-  for (const stream of [process.stdout, process.stderr]) {
-    stream.on('error', (error: NodeJS.ErrnoException) => {
-      if (error.code !== 'EPIPE') throw error;
-    });
-  }
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error;
+  });
+  process.stderr.on('error', () => undefined);
 }
 
 endWithParent();

@@ -32,10 +32,26 @@ export function createLog(name: string, level: LogLevel, fd = 2): Log {
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
     },
-    // Write synchronously, so that the last line before a crash is not lost.
-    pino.destination({ fd, sync: true }),
+    destinationOf(fd),
   );
   return wrap(logger);
+}
+
+/** Maximum number of bytes of lines that are kept while the log cannot be written. */
+const maxUnwrittenBytes = 65_536;
+
+/**
+ * Returns the destination of a log. A failed write, as on a full disk, must not end the process. The lines are kept, up
+ * to `maxUnwrittenBytes`, and written before the next line that can be written; further lines are dropped.
+ */
+function destinationOf(fd: number): ReturnType<typeof pino.destination> {
+  // Write synchronously, so that the last line before a crash is not lost.
+  const destination = pino.destination({ fd, sync: true, maxLength: maxUnwrittenBytes });
+  // A stream without a listener for errors throws them.
+  destination.on('error', () => undefined);
+  // The stream drops a line without an attempt to write the kept ones. Writing nothing makes that attempt.
+  destination.on('drop', () => destination.write(''));
+  return destination;
 }
 
 function wrap(logger: pino.Logger): Log {

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { createInterface } from 'node:readline';
-import { OperatorError } from '../../ops/errors.ts';
+import { OperatorError, systemWords } from '../../ops/errors.ts';
 import { errorFields, type Log } from '../../ops/log.ts';
 import { packageRoot } from '../command.ts';
 
@@ -57,7 +57,8 @@ export interface Supervised {
 /**
  * Runs each part as a separate process. If a part cannot start, all parts are stopped and the promise rejects; the
  * part itself reports the reason. A part with `follows` is started again instead. A part that exits after it was
- * ready is restarted with increasing delays, while the other parts continue.
+ * ready is restarted with increasing delays, while the other parts continue. So is a part whose process the system then
+ * refuses to start.
  */
 export async function supervise(parts: readonly SupervisedPart[], options: Supervision): Promise<Supervised> {
   const children = parts.map((part) => new ChildSupervisor(part, options));
@@ -134,7 +135,7 @@ class ChildSupervisor {
 
   /**
    * Starts the part with further arguments. Resolves with the first line that the part prints. Rejects with
-   * OperatorError if the part exits before it prints a line.
+   * OperatorError if the part cannot be started, or exits before it prints a line.
    */
   async start(more: readonly string[]): Promise<string> {
     const { name } = this.part;
@@ -152,16 +153,7 @@ class ChildSupervisor {
 
   /** Starts the part with further arguments once `work` has finished, and retries if the part cannot start. */
   startLater(work: Promise<unknown>, more: readonly string[]): void {
-    const failed = (error: unknown): void => {
-      if (!this.#isRestarting) return;
-      const inMs = this.#restartSoon();
-      this.#options.log.error('a component could not start and will be retried', {
-        part: this.part.name,
-        inMs,
-        ...errorFields(error),
-      });
-    };
-    void work.then(() => this.start(more)).catch(failed);
+    void work.then(() => this.start(more)).catch((error: unknown) => this.#retry(error));
   }
 
   /** Stops restarting the part: if it exits after this call, it is not started again. */
@@ -201,20 +193,33 @@ class ChildSupervisor {
   #restartSoon(): number {
     const inMs = this.#pauseMs;
     this.#state = 'waiting';
-    this.#waiting = setTimeout(() => this.#restart(), inMs);
+    this.#waiting = setTimeout(() => {
+      // A process that could not be started emits no `exit`.
+      this.#restart().catch((error: unknown) => this.#retry(error));
+    }, inMs);
     this.#pauseMs = Math.min(inMs * 2, restart.capMs);
     return inMs;
   }
 
-  #restart(): void {
+  /** Schedules a restart of a part that could not be started. */
+  #retry(error: unknown): void {
+    if (!this.#isRestarting) return;
+    const inMs = this.#restartSoon();
+    this.#options.log.error('a component could not start and will be retried', {
+      part: this.part.name,
+      inMs,
+      ...errorFields(error),
+    });
+  }
+
+  async #restart(): Promise<void> {
     this.#restarts += 1;
     const launched = this.#launch();
     this.#watch(launched);
-    void launched.nextLine().then((line) => {
-      if (line === null) return;
-      this.#state = 'running';
-      this.#options.log.info('a component is running again', { part: this.part.name });
-    });
+    const line = await launched.nextLine();
+    if (line === null) return;
+    this.#state = 'running';
+    this.#options.log.info('a component is running again', { part: this.part.name });
   }
 }
 
@@ -240,7 +245,10 @@ interface Part {
 /** The running process of a part. */
 interface PartProcess {
   readonly process: ChildProcess;
-  /** Returns the next line of stdout, or null if the process ended first. */
+  /**
+   * Returns the next line of stdout, or null if the process ended first. Rejects with OperatorError if the process could
+   * not be started.
+   */
   nextLine(): Promise<string | null>;
   /**
    * Sends a stop signal, and kills the process if it has not exited after `killAfterMs`. Resolves once it has exited.
@@ -248,26 +256,33 @@ interface PartProcess {
   stop(killAfterMs: number): Promise<void>;
 }
 
-/** Starts a part. Its log goes to `stderr`: inherited, or a file descriptor. */
-export function startPart({ name, args, nodeFlags = [] }: Part, stderr: 'inherit' | number): PartProcess {
-  const bin = join(packageRoot(), 'bin', 'almanac.mjs');
-  const child = spawn(process.execPath, [...nodeFlags, bin, name, ...args], {
-    // The `ipc` channel closes if this process is killed, which makes the part exit.
-    stdio: ['ignore', 'pipe', stderr, 'ipc'],
-    // Use a separate process group, so that Ctrl-C in the terminal reaches only this process, which stops the parts in
-    // order.
-    detached: true,
-    env: { ...process.env, __ALMANAC_PARENT: '1' },
+/**
+ * Starts a part. Its log goes to `stderr`: inherited, or a file descriptor. Throws OperatorError if the system refuses the
+ * process at once; if it does so later, `nextLine` rejects.
+ */
+export function startPart(part: Part, stderr: 'inherit' | number): PartProcess {
+  const refused = (error: unknown): OperatorError =>
+    new OperatorError(`almanac ${part.name} could not be started: ${systemWords(error)}`);
+  let child: ChildProcess;
+  try {
+    child = spawnPart(part, stderr);
+  } catch (error) {
+    throw refused(error);
+  }
+  const { promise: notStarted, reject } = Promise.withResolvers<never>();
+  notStarted.catch(() => undefined);
+  child.on('error', (error) => {
+    if (child.pid === undefined) reject(refused(error));
   });
   const lines = child.stdout ? createInterface({ input: child.stdout })[Symbol.asyncIterator]() : null;
   return {
     process: child,
     async nextLine() {
-      const next = await lines?.next();
+      const next = await (child.pid === undefined ? notStarted : lines?.next());
       return next === undefined || next.done === true ? null : next.value;
     },
     async stop(killAfterMs) {
-      if (child.exitCode !== null || child.signalCode !== null) return;
+      if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
       const gone = once(child, 'exit');
       child.kill('SIGTERM');
       const kill = setTimeout(() => child.kill('SIGKILL'), killAfterMs);
@@ -275,4 +290,16 @@ export function startPart({ name, args, nodeFlags = [] }: Part, stderr: 'inherit
       clearTimeout(kill);
     },
   };
+}
+
+function spawnPart({ name, args, nodeFlags = [] }: Part, stderr: 'inherit' | number): ChildProcess {
+  const bin = join(packageRoot(), 'bin', 'almanac.mjs');
+  return spawn(process.execPath, [...nodeFlags, bin, name, ...args], {
+    // The `ipc` channel closes if this process is killed, which makes the part exit.
+    stdio: ['ignore', 'pipe', stderr, 'ipc'],
+    // Use a separate process group, so that Ctrl-C in the terminal reaches only this process, which stops the parts in
+    // order.
+    detached: true,
+    env: { ...process.env, __ALMANAC_PARENT: '1' },
+  });
 }

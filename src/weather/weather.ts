@@ -284,7 +284,8 @@ class WeatherInstrument implements Weather {
     try {
       for (const { endpoint, predecessor } of publication.hosts) {
         for (const { name } of predecessor ? [endpoint, predecessor] : [endpoint]) {
-          store.prune(store.series(name).id, keptFrom(this.#deps.clock() * 1000));
+          const { id, live } = store.series(name);
+          if (live) store.prune(id, keptFrom(this.#deps.clock() * 1000, live.timeUs));
         }
       }
     } catch (error) {

@@ -121,6 +121,24 @@ describe('an instrument that restarts while its host is unreachable', () => {
   });
 });
 
+describe('an instrument that starts with a clock that is 60 days ahead', () => {
+  test('keeps its history', async () => {
+    const one = await station({ speed: 60 });
+    await more(one);
+    await one.weather().stop();
+    await one.sim.stop();
+    const { endpoint } = one.artifact().source;
+    const before = readStore(one.folder, endpoint);
+    await one.restart({ clock: () => one.clock() + 60 * 86_400_000 });
+    await one.weather().stop();
+    await one.restart();
+    await one.weather().stop();
+    const after = readStore(one.folder, endpoint);
+    expect(before.rows.length).toBeGreaterThan(0);
+    expect([after.rows, after.observed]).toEqual([before.rows, before.observed]);
+  });
+});
+
 describe('a host that sends only unreadable frames', () => {
   test('is treated as silent, so that its connection is closed and opened again', async () => {
     const one = await station();

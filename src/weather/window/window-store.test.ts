@@ -69,7 +69,7 @@ test('the store keeps windows for as many days as the baseline requires', () => 
   const oldest = nowUs - keptDays * dayUs;
   const windows = [oldest - windowUs, oldest].map((start) => ({ ...emptyDelta(start), events: 1 }));
   store.commit({ series: id, after: 0, gains: [{ windows, observed: [] }], live: null, backfill: null });
-  store.prune(id, keptFrom(nowUs));
+  store.prune(id, keptFrom(nowUs, nowUs));
   expect(store.windows(id, everything, []).map(({ startUs }) => startUs)).toEqual([oldest]);
 });
 
@@ -88,4 +88,16 @@ test.each([
   ['ENOSPC', null],
 ])('an error is classified by its code (%s: %s)', (code, fault) => {
   expect(storeFault(errorWith(code))).toBe(fault);
+});
+
+test('the history begins 45 days before the clock or the last event, whichever is earlier', () => {
+  const nowUs = 1_780_000_000_000_000;
+  const days = (count: number): number => count * dayUs;
+  const starts = [
+    keptFrom(nowUs, nowUs),
+    keptFrom(nowUs + days(60), nowUs),
+    keptFrom(nowUs, nowUs + days(60)),
+    keptFrom(nowUs, nowUs - days(60)),
+  ];
+  expect(starts.map((start) => (start - nowUs) / dayUs)).toEqual([-45, -45, -45, -105]);
 });

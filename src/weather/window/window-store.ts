@@ -139,9 +139,13 @@ function wrap(db: Database, { beforeCommit = () => undefined }: StoreFaults): Wi
   };
 }
 
-/** Returns the start of the retained history. Earlier minutes are removed. */
-export function keptFrom(nowUs: number): number {
-  return nowUs - keptDays * dayUs;
+/**
+ * Returns the start of the retained history of a series, whose last event has the time `streamUs`. Earlier minutes are
+ * removed. If this machine's clock is wrongly ahead, the last event limits the removal. If a host sends times in the
+ * future, the clock limits it. A host that is gone keeps the days before its last event, which do not grow.
+ */
+export function keptFrom(nowUs: number, streamUs: number): number {
+  return Math.min(nowUs, streamUs) - keptDays * dayUs;
 }
 
 /** Read operations of the window store. */

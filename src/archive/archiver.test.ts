@@ -95,11 +95,96 @@ describe('an archiver', () => {
   });
 
   it('archives again as soon as its clock, which was ahead, is corrected', async () => {
-    const { tickAt, lines } = archiveInTest({ serviceClock: () => simulatedStart });
+    const { tickAt, lines } = archiveInTest({ serviceClock: (now) => Math.min(now, simulatedStart + hourMs) });
     await tickAt(simulatedStart);
     await tickAt(simulatedStart + 10 * dayMs);
     await tickAt(simulatedStart + hourMs);
     expect(lines('days/2026-11-20/instruments.jsonl')).toHaveLength(2);
+  });
+
+  it('archives nothing and warns once while its clock differs from the clock of the facts API', async () => {
+    const { tickAt, content, messages } = archiveInTest({ serviceClock: () => simulatedStart });
+    await tickAt(simulatedStart + 600_000);
+    const before = new Map(content);
+    expect([await tickAt(simulatedStart + hourMs), await tickAt(simulatedStart + dayMs)]).toEqual([60_000, 60_000]);
+    expect(content).toEqual(before);
+    expect(messages).toEqual([
+      {
+        message: 'the local clock differs from the clock of the facts API, so nothing is archived: check both clocks',
+        fields: { service: '2026-11-20T00:00:00.000Z' },
+      },
+    ]);
+  });
+
+  it('records no failure while its clock differs from the clock of the facts API', async () => {
+    let isUp = true;
+    const { tickAt, lines } = archiveInTest({
+      ...respondWith(() => (isUp ? {} : null)),
+      serviceClock: (now) => Math.min(now, simulatedStart + 3 * hourMs),
+    });
+    await tickAt(simulatedStart);
+    await tickAt(simulatedStart + 5 * hourMs);
+    isUp = false;
+    await tickAt(simulatedStart + 6 * hourMs);
+    await tickAt(simulatedStart + 7 * hourMs);
+    isUp = true;
+    await tickAt(simulatedStart + hourMs);
+    expect(lines('days/2026-11-20/instruments.jsonl').map(({ hour }) => hour)).toEqual([
+      '2026-11-20T00:00:00Z',
+      '2026-11-20T01:00:00Z',
+    ]);
+  });
+
+  it.each([
+    ['keeps running', false],
+    ['starts again on that day', true],
+  ])('removes lines of a later day that were archived while its clock was ahead, if it %s', async (_, starts) => {
+    const { run, restart, tickAt, lines, messages, verify } = archiveInTest();
+    await run(30);
+    await tickAt(simulatedStart + 53 * hourMs);
+    await run(18, 30);
+    if (starts) restart();
+    await run(52, 48);
+    const hours = lines('days/2026-11-22/labels-overview.jsonl').map(({ hour }) => hour);
+    expect(hours).toEqual(
+      Array.from({ length: 24 }, (_, hour) => `2026-11-22T${String(hour).padStart(2, '0')}:00:00Z`),
+    );
+    expect(messages).toEqual(
+      ['instruments', 'labels-overview', 'weather-conditions', 'weather-metrics'].map((name) => ({
+        message: 'lines that were archived while the clock was ahead were removed',
+        fields: { path: `days/2026-11-22/${name}.jsonl` },
+      })),
+    );
+    expect(await verify()).toMatchObject({ findings: [], closedDays: 2 });
+  });
+
+  it('archives every hour of a day although its clock was ahead for a while on that day', async () => {
+    const { run, tickAt, lines } = archiveInTest();
+    await run(6);
+    await tickAt(simulatedStart + 9.5 * hourMs);
+    await tickAt(simulatedStart + 10.5 * hourMs);
+    await run(4, 6);
+    const hours = lines('days/2026-11-20/instruments.jsonl').map(({ at }) => at);
+    expect(hours).toEqual(Array.from({ length: 10 }, (_, hour) => `2026-11-20T0${hour}:00:05.000Z`));
+  });
+
+  it('removes no line while its clock is set back', async () => {
+    const { run, read } = archiveInTest();
+    await run(30);
+    const before = read('days/2026-11-21/instruments.jsonl');
+    await run(3, 26);
+    expect(read('days/2026-11-21/instruments.jsonl')).toEqual(before);
+  });
+
+  it('removes no line, and appends none, if its clock cannot be compared', async () => {
+    const { run, tickAt, lines } = archiveInTest({ serviceClock: () => null });
+    await tickAt(simulatedStart + 5 * hourMs);
+    await run(7, 4);
+    expect(lines('days/2026-11-20/instruments.jsonl').map(({ at }) => at)).toEqual([
+      '2026-11-20T05:00:00.000Z',
+      ...[6, 7, 8, 9].map((hour) => `2026-11-20T0${hour}:00:05.000Z`),
+      '2026-11-20T10:00:05.000Z',
+    ]);
   });
 
   it('archives nothing while its clock is set back to a closed day', async () => {
@@ -132,12 +217,9 @@ describe('a day of the archive', () => {
     ]);
   });
 
-  it.each([
-    ['differs from the clock of the facts API', simulatedStart],
-    ['cannot be compared with the clock of the facts API', null],
-  ])('stays open while the archiver clock %s', async (_difference, date) => {
+  it('stays open while the archiver clock cannot be compared with the clock of the facts API', async () => {
     let isWrong = true;
-    const { run, tickAt, verify } = archiveInTest({ serviceClock: (now) => (isWrong ? date : now) });
+    const { run, tickAt, verify } = archiveInTest({ serviceClock: (now) => (isWrong ? null : now) });
     await tickAt(simulatedStart);
     await run(26, 24 * 10);
     expect(await verify()).toMatchObject({ findings: [], closedDays: 0 });
@@ -145,6 +227,21 @@ describe('a day of the archive', () => {
     await run(1, 24 * 10 + 26);
     expect(await verify()).toMatchObject({ findings: [], closedDays: 3 });
     await run(2, 24 * 10 + 27);
+    expect(await verify()).toMatchObject({ findings: [], closedDays: 9 });
+  });
+
+  it('stays open while the archiver clock differs from the clock of the facts API, and for a day after that', async () => {
+    let isWrong = true;
+    const { run, tickAt, verify } = archiveInTest({ serviceClock: (now) => (isWrong ? simulatedStart : now) });
+    await tickAt(simulatedStart);
+    await run(26, 24 * 10);
+    expect(await verify()).toMatchObject({ findings: [], closedDays: 0 });
+    isWrong = false;
+    await run(23, 24 * 10 + 26);
+    expect(await verify()).toMatchObject({ findings: [], closedDays: 0 });
+    await run(1, 24 * 10 + 49);
+    expect(await verify()).toMatchObject({ findings: [], closedDays: 3 });
+    await run(2, 24 * 10 + 50);
     expect(await verify()).toMatchObject({ findings: [], closedDays: 9 });
   });
 

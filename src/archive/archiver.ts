@@ -9,8 +9,11 @@ import {
   factNames,
   formatFailure,
   formatResponse,
+  type LastLine,
+  lastLineIn,
   lineFileOf,
   type ServedResponse,
+  withoutLater,
 } from './days/line.ts';
 import { pathOf } from './days/records.ts';
 import type { FetchedFact } from './fetch-fact.ts';
@@ -23,7 +26,7 @@ import { settleDays } from './settle.ts';
 const retryMs = 60_000;
 /** Maximum random delay after the start of an hour, in milliseconds. It spreads the requests of several archives. */
 const spreadMs = 20_000;
-/** Maximum difference between this clock and the facts API's clock at which days may be closed, in milliseconds. */
+/** Maximum difference between this clock and the facts API's clock at which a response is archived, in milliseconds. */
 const maxClockDifferenceMs = 600_000;
 
 /** Dependencies of an archiver. */
@@ -86,8 +89,8 @@ interface Failure {
 /** Archives the published bodies once an hour. It does nothing until the first call of `tick`. */
 export class Archiver {
   readonly #options: ArchiverOptions & { readonly telemetry: ArchiveTelemetry };
-  /** Last archived hour of each fact. A fact has no entry until its file has been read. */
-  readonly #archived = new Map<FactName, string>();
+  /** Last archived line of each fact. A fact has no entry until its file has been read. */
+  readonly #archived = new Map<FactName, LastLine>();
   /** Last failure to archive each fact. A fact has no entry once it is archived or the failure is recorded. */
   readonly #failures = new Map<FactName, Failure>();
   readonly #memo = new Memo();
@@ -99,6 +102,8 @@ export class Archiver {
    * that hour.
    */
   #confirmedHour = '';
+  /** True if the clocks differed at their last comparison. */
+  #clockDiffers = false;
 
   constructor(options: ArchiverOptions) {
     this.#options = { telemetry: noTelemetry, ...options };
@@ -106,9 +111,9 @@ export class Archiver {
 
   /**
    * Archives the bodies of the current hour that are not archived yet, and updates the days. Does nothing while the
-   * clock shows a closed day. Resolves with the number of milliseconds until the next call is due. If a file cannot
-   * be written, logs the error and leaves the file to a later call. Rejects with OperatorError if the log must not be
-   * continued.
+   * clock shows a closed day, or differs from the facts API's clock. Resolves with the number of milliseconds until the
+   * next call is due. If a file cannot be written, logs the error and leaves the file to a later call. Rejects with
+   * OperatorError if the log must not be continued.
    */
   async tick(): Promise<number> {
     const now = this.#options.clock();
@@ -127,8 +132,9 @@ export class Archiver {
     if (this.#isFirstTick) this.#reportPause(now);
     this.#isFirstTick = false;
     for (const name of factNames) {
-      if (this.#lastHour(name, now) >= hour) continue;
+      if (this.#hasHour(name, now)) continue;
       const isArchived = await this.#archive(name);
+      if (this.#clockDiffers) return retryMs;
       isComplete &&= isArchived;
       hasNews ||= isArchived;
     }
@@ -171,9 +177,18 @@ export class Archiver {
     const { clock, fetchFact, log, telemetry } = this.#options;
     const path = archivedFacts[name];
     const at = clock();
+    const isLater = this.#lastLine(name, at).at > at + maxClockDifferenceMs;
     const fetched = await fetchFact(path);
-    if (fetched.kind === 'failure') return this.#fail(name, at, fetched.failure);
+    if (fetched.kind === 'failure') {
+      if (!isLater && !this.#clockDiffers) return this.#fail(name, at, fetched.failure);
+      // The failure is not recorded, because its hour is in doubt.
+      telemetry.line(name, fetched.failure);
+      return false;
+    }
     this.#compareClock(at, fetched.date);
+    if (this.#clockDiffers) return false;
+    // Without a comparison, the clock may be wrong now, and the later lines right.
+    if (isLater && (fetched.date === null || !this.#removeLater(name, at))) return false;
     const identity = this.#options.findIdentity(fetched.served.body);
     if (identity !== null) {
       log.error('a published body contains an identity and was not archived', { path, why: identity });
@@ -185,20 +200,36 @@ export class Archiver {
   }
 
   /**
-   * Compares this machine's clock with the facts API's clock: with a wrong clock, a day could be closed too early,
-   * and it could not be reopened.
+   * Compares this machine's clock with the facts API's clock: with a wrong clock, a line would state a false time, and
+   * a day could be closed too early, and could not be reopened.
    */
   #compareClock(at: number, date: number | null): void {
     if (date === null) return;
     const isClose = Math.abs(at - date) <= maxClockDifferenceMs;
-    if (!isClose) {
+    if (!isClose && !this.#clockDiffers) {
       const service = new Date(date).toISOString();
       this.#options.log.warn(
-        'the local clock differs from the clock of the facts API, so no day is closed: check both clocks',
+        'the local clock differs from the clock of the facts API, so nothing is archived: check both clocks',
         { service },
       );
     }
+    this.#clockDiffers = !isClose;
     this.#confirmedHour = isClose ? hourOf(at) : '';
+  }
+
+  /**
+   * Removes the lines that are later than the time `at`. They were written while the clock was ahead, and no line of this
+   * hour could follow them. Returns false if the file cannot be written.
+   */
+  #removeLater(name: FactName, at: number): boolean {
+    const { files, log } = this.#options;
+    const path = pathOf(dayOf(at), lineFileOf(name));
+    const kept = this.#linesUntil(name, at);
+    // The record of a day does not list an empty file.
+    const change = kept === '' ? () => files.remove(path) : () => files.replace(path, Buffer.from(kept));
+    if (!this.#write(change)) return false;
+    log.warn('lines that were archived while the clock was ahead were removed', { path });
+    return true;
   }
 
   #keep(name: FactName, at: number, served: ServedResponse): boolean {
@@ -219,7 +250,7 @@ export class Archiver {
   #append(name: FactName, at: number, line: string): boolean {
     const path = pathOf(dayOf(at), lineFileOf(name));
     if (!this.#write(() => this.#options.files.append(path, Buffer.from(line)))) return false;
-    this.#archived.set(name, hourOf(at));
+    this.#archived.set(name, { hour: hourOf(at), at });
     this.#failures.delete(name);
     return true;
   }
@@ -268,16 +299,32 @@ export class Archiver {
   }
 
   /**
-   * Returns the last archived hour of a fact, or an empty string if nothing is archived today. An hour in the future
-   * was recorded with a wrong clock. It is discarded, so that archiving continues.
+   * Returns true if a fact has a line of the current hour. Lines that are later than the clock may precede the time at
+   * which it was set back, or be left from a time when it was ahead. In the first case, the current hour has its line.
    */
-  #lastHour(name: FactName, now: number): string {
+  #hasHour(name: FactName, now: number): boolean {
+    const last = this.#lastLine(name, now);
+    if (last.hour < hourOf(now)) return false;
+    return last.at <= now + maxClockDifferenceMs || lastLineIn(this.#linesUntil(name, now)).hour === hourOf(now);
+  }
+
+  /** Returns the last line of a fact in the file of the current day. */
+  #lastLine(name: FactName, now: number): LastLine {
     const known = this.#archived.get(name);
-    if (known !== undefined && known <= hourOf(now)) return known;
-    const bytes = this.#options.files.read(pathOf(dayOf(now), lineFileOf(name)));
-    const hour = lastHourIn(bytes?.toString('utf8') ?? '');
-    this.#archived.set(name, hour);
-    return hour;
+    if (known && dayOf(known.at) === dayOf(now) && known.at <= now + maxClockDifferenceMs) return known;
+    const last = lastLineIn(this.#textOf(name, now));
+    this.#archived.set(name, last);
+    return last;
+  }
+
+  /** Returns the lines of the current day that are not of a later hour, nor later than the clock by more than the limit. */
+  #linesUntil(name: FactName, now: number): string {
+    const hourEnd = Math.floor(now / hourMs) * hourMs + hourMs;
+    return withoutLater(this.#textOf(name, now), Math.min(now + maxClockDifferenceMs, hourEnd - 1));
+  }
+
+  #textOf(name: FactName, now: number): string {
+    return this.#options.files.read(pathOf(dayOf(now), lineFileOf(name)))?.toString('utf8') ?? '';
   }
 }
 
@@ -299,17 +346,11 @@ function pausedSince(files: ArchiveFiles, log: DayLog, now: number): string | nu
 
 function lastArchivedHour(files: ArchiveFiles): string | null {
   for (const day of files.days().toReversed()) {
-    const hours = factNames.map((name) =>
-      lastHourIn(files.read(pathOf(day, lineFileOf(name)))?.toString('utf8') ?? ''),
+    const hours = factNames.map(
+      (name) => lastLineIn(files.read(pathOf(day, lineFileOf(name)))?.toString('utf8') ?? '').hour,
     );
     const last = hours.sort().at(-1) ?? '';
     if (last !== '') return last;
   }
   return null;
-}
-
-/** Returns the hour of the last complete line; an empty string if there is none. */
-function lastHourIn(text: string): string {
-  const lines = text.slice(0, Math.max(0, text.lastIndexOf('\n'))).split('\n');
-  return /^\{"hour":"([^"]{20})"/.exec(lines.at(-1) ?? '')?.[1] ?? '';
 }

@@ -155,6 +155,34 @@ export function parseLines(text: string, name: FactName, day: string): ArchivedL
   return lines;
 }
 
+/** Hour of a line, and the time of its request in milliseconds since 1970. */
+export interface LastLine {
+  readonly hour: string;
+  readonly at: number;
+}
+
+/** Returns the last complete line of a file; an empty hour and the time 0 if there is none. */
+export function lastLineIn(text: string): LastLine {
+  const [last] = completeLines(text).slice(-1);
+  return (last === undefined ? null : timesOf(last)) ?? { hour: '', at: 0 };
+}
+
+/** Returns the complete lines of a file, without those whose requests are later than `until` (milliseconds since 1970). */
+export function withoutLater(text: string, until: number): string {
+  const kept = completeLines(text).filter((line) => (timesOf(line)?.at ?? 0) <= until);
+  return kept.map((line) => `${line}\n`).join('');
+}
+
+function completeLines(text: string): string[] {
+  const end = text.lastIndexOf('\n');
+  return end < 0 ? [] : text.slice(0, end).split('\n');
+}
+
+function timesOf(line: string): LastLine | null {
+  const [, hour, at] = /^\{"hour":"([^"]{20})","at":"([^"]{24})"/.exec(line) ?? [];
+  return hour === undefined || at === undefined ? null : { hour, at: Date.parse(at) };
+}
+
 /** Returns the error code of a response in which the facts API refuses a fact; null for any other response. */
 export function refusalCode({ status, text }: { readonly status: number; readonly text: string }): string | null {
   if (status === 200) return null;

@@ -158,3 +158,30 @@ test('a table that is withdrawn has no sums from the next check on, whether or n
   writeFileSync(file(tombstoneFile), 'damaged');
   await until('no sums are shown while it is not known which are withdrawn', () => counts()?.[0]?.[0] === null);
 });
+
+test('a table that is copied or restored after the record of its closed day is shown from the next check on', async () => {
+  const root = folderInTest();
+  const day = '2026-11-20';
+  const file = (name: string) => join(root, 'days', day, name);
+  writeFileSync(join(root, 'index.json'), formatIndex({ key: 'a', days: [{ day, state: 'closed', sha256 }] }));
+  const summary = archiveSummary({ root, pollMs: 1, findIdentityIn, failed: () => undefined });
+  onTestFinished(() => summary.stop());
+  await summary.start();
+  const shown = () =>
+    summary.days()?.map(({ weather, labels }) => [weather?.count ?? null, labels?.count ?? null, labels?.late]);
+  expect(shown()).toEqual([[null, null, undefined]]);
+  const missing = summary.days()?.[0];
+  mkdirSync(file('.'), { recursive: true });
+  const weather = `${weatherHeader}${day}T00:00:00Z,a.example,jetstream.legacy,true,total,100,3600\r\n`;
+  writeFileSync(file('weather-totals.csv'), 'damaged');
+  writeFileSync(file('labels-totals.csv'), 'damaged');
+  await until('the damaged tables are known', () => summary.days()?.[0] !== missing);
+  writeFileSync(file('weather-totals.csv'), weather);
+  await until('the weather sums are shown', () => shown()?.[0]?.[0] === 100);
+  writeFileSync(file('labels-totals.csv'), `${labelsHeader}${day}T00:00:00Z,5,2,1,3600,7200\r\n`);
+  await until('the label sums are shown', () => shown()?.[0]?.[1] === 7);
+  writeFileSync(file('labels-late.csv'), `hour,filled_in_applications,filled_in_removals\n${day}T00:00:00Z,1,0\n`);
+  writeFileSync(file('labels-rates.csv'), `hour,labels_per_hour\n${day}T00:00:00Z,6\n`);
+  await until('the late labels are shown', () => shown()?.[0]?.[2] !== undefined);
+  expect(shown()).toEqual([[100, 7, { count: 1, rate: 6 / 3_600 }]]);
+});

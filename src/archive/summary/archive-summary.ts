@@ -59,15 +59,21 @@ const csvOf = {
 /** The tables that older days have in place of these. */
 const firstCsv = { weather: 'weather-by-hour.csv', labels: 'labels-by-hour.csv' };
 
+/** Summary of a day, with what determines whether the day is read again. */
+interface KnownDay extends ReadDay {
+  /** Text that changes whenever the record, the tombstones or an absent table of the day changes. */
+  readonly stamp: string;
+}
+
 /**
- * Creates the summary of an archive. A day is read again only if its record or its tombstones have changed: a withdrawal
- * does not change the record of a closed day.
+ * Creates the summary of an archive. A day is read again only if its record, its tombstones or a missing or damaged table
+ * have changed. Neither a withdrawal nor a table that is copied or restored later changes the record of a closed day.
  */
 export function archiveSummary({ root, pollMs, findIdentityIn, failed }: ArchiveSummaryOptions): ArchiveSummary {
   const stopping = new AbortController();
-  const known = new Map<string, { readonly stamp: string; readonly summary: SummarisedDay }>();
-  let read: { readonly index: Buffer | null; readonly issues: Buffer | null; readonly withdrawals: string } = {
-    ...{ index: null, issues: null, withdrawals: '' },
+  const known = new Map<string, KnownDay>();
+  let read: { readonly index: Buffer | null; readonly issues: Buffer | null; readonly files: string } = {
+    ...{ index: null, issues: null, files: '' },
   };
   let issues: readonly KnownIssue[] = [];
   let days: readonly SummarisedDay[] | null = null;
@@ -77,32 +83,30 @@ export function archiveSummary({ root, pollMs, findIdentityIn, failed }: Archive
       const index = await readBounded(join(root, indexFile));
       const list = await readBounded(join(root, issuesFile));
       const listed = index === null ? null : (parseIndex(index)?.days.slice(-summaryDays) ?? null);
-      const stamps = await Promise.all(
-        (listed ?? []).map(({ day }) => stampOfFile(join(root, pathOf(day, tombstoneFile)))),
-      );
-      const withdrawals = stamps.join(',');
-      const isRead = isSame(index, read.index) && isSame(list, read.issues) && withdrawals === read.withdrawals;
+      const stamps = await Promise.all((listed ?? []).map(({ day }) => stampOfDay(root, day, known.get(day))));
+      const files = stamps.join(',');
+      const isRead = isSame(index, read.index) && isSame(list, read.issues) && files === read.files;
       if (index !== null && isRead) return;
       const summaries = listed && (await summarised(listed, stamps));
       // Replace the issues and the days without an `await` in between, so that callers never see new issues with old
       // days.
       issues = shownIssues(list, findIdentityIn);
       days = summaries;
-      read = { index, issues: list, withdrawals };
+      read = { index, issues: list, files };
     } catch (error) {
       failed(error);
     }
   }
 
-  async function summarised(listed: readonly ListedDay[], withdrawals: readonly string[]): Promise<SummarisedDay[]> {
+  async function summarised(listed: readonly ListedDay[], stamps: readonly string[]): Promise<SummarisedDay[]> {
     const result: SummarisedDay[] = [];
     for (const [at, { day, state, sha256 }] of listed.entries()) {
       const before = known.get(day);
-      const stamp = `${sha256} ${withdrawals[at]}`;
+      const stamp = `${sha256} ${stamps[at]}`;
       const isKnown = before?.stamp === stamp;
-      const summary = isKnown ? before.summary : await readDay(root, day, state === 'closed');
-      known.set(day, { stamp, summary });
-      result.push(summary);
+      const own = isKnown ? before : { stamp, ...(await readDay(root, day, state === 'closed')) };
+      known.set(day, own);
+      result.push(own.summary);
       // Let other tasks run after each day: reading a year of days must not delay requests.
       if (!isKnown) await nextTurn();
       if (stopping.signal.aborted) break;
@@ -133,6 +137,13 @@ function shownIssues(list: Buffer | null, findIdentityIn: ArchiveSummaryOptions[
   return findIdentityIn(issuesFile, { issues }) === null ? issues : [];
 }
 
+/** Returns a text that changes whenever the tombstones of a day or one of its absent tables changes. */
+async function stampOfDay(root: string, day: string, known: KnownDay | undefined): Promise<string> {
+  const names = [tombstoneFile, ...(known?.absent ?? [])];
+  const stamps = await Promise.all(names.map((name) => stampOfFile(join(root, pathOf(day, name)))));
+  return stamps.join('');
+}
+
 /** Returns a text that changes whenever a file changes; an empty text without such a file. */
 async function stampOfFile(path: string): Promise<string> {
   try {
@@ -149,7 +160,14 @@ async function withdrawnNames(root: string, day: string): Promise<ReadonlySet<st
   return tombstones && new Set(tombstones.map(({ name }) => name));
 }
 
-async function readDay(root: string, day: string, isClosed: boolean): Promise<SummarisedDay> {
+/** The summary of a day as it was read. */
+interface ReadDay {
+  readonly summary: SummarisedDay;
+  /** Names of the tables that the summary lacks because they are missing or damaged, although they are not withdrawn. */
+  readonly absent: readonly string[];
+}
+
+async function readDay(root: string, day: string, isClosed: boolean): Promise<ReadDay> {
   const withdrawn = await withdrawnNames(root, day);
   // A withdrawn file that still exists is not published.
   const read = async (name: string): Promise<string | null> =>
@@ -160,11 +178,21 @@ async function readDay(root: string, day: string, isClosed: boolean): Promise<Su
   const [weather, labels] = [await read(csvOf.weather), await read(csvOf.labels)];
   const [late, rates] = [await read(csvOf.late), await read(csvOf.rates)];
   const hasFirstTables = weather === null && labels === null && (older ?? olderLabels) !== null;
-  return {
+  const summary = {
     ...{ day, isClosed, hasFirstTables },
     weather: sumsIn(weather ?? older, weatherSums),
     labels: sumsIn(labels ?? olderLabels, (csv) => (labels === null ? labelsSums(csv) : labelsSums(csv, late, rates))),
   };
+  const lacking = [
+    ...(weather === null || summary.weather === null ? [csvOf.weather] : []),
+    ...(summary.weather === null ? [firstCsv.weather] : []),
+    ...(labels === null || summary.labels === null ? [csvOf.labels] : []),
+    ...(summary.labels === null ? [firstCsv.labels] : []),
+    ...(labels !== null && late === null ? [csvOf.late] : []),
+    ...(labels !== null && rates === null ? [csvOf.rates] : []),
+  ];
+  // A change of the tombstones is noticed anyway, so without intact tombstones no table is absent.
+  return { summary, absent: withdrawn === null ? [] : lacking.filter((name) => !withdrawn.has(name)) };
 }
 
 function sumsIn(csv: string | null, sums: (csv: string) => DaySums | null): DaySums | null {

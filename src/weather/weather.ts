@@ -143,9 +143,7 @@ class WeatherInstrument implements Weather {
       clock,
       log,
       telemetry,
-      failed: (error) => {
-        if (storeFault(error) !== 'full') this.#fail(error);
-      },
+      failed: (error) => this.#fail(error),
     });
     const { promise, reject } = Promise.withResolvers<never>();
     this.failed = promise;

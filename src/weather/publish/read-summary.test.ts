@@ -4,10 +4,12 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { checkWeatherSummary } from '../../artifact/recognise.ts';
 import { type CollectionName, collectionNames } from '../../contract/vocabulary.ts';
+import { type LogFields, silentLog } from '../../ops/log.ts';
 import { metricIndex } from '../classify/metric-names.ts';
+import { noTelemetry } from '../stream/telemetry.ts';
 import { dayUs, emptyDelta, type WindowDelta, windowUs } from '../window/window.ts';
 import { openWindowStore, type WindowStore } from '../window/window-store.ts';
-import { createSeriesReader } from './read-summary.ts';
+import { createPublisher, createSeriesReader } from './read-summary.ts';
 
 const endpoint = { name: 'wss://host.example/subscribe', wire: 'jetstream.legacy' } as const;
 const startUs = Date.parse('2026-11-10T00:00:00Z') * 1000;
@@ -178,4 +180,44 @@ test('the summary of a new series states the number of observed days and the num
       day < 7 ? [day, { observed_days: day, required_days: 7 }, true] : [day, undefined, false],
     );
   }
+});
+
+describe('a publisher whose store cannot be read', () => {
+  async function publishedWith(code: string) {
+    const lines: [string, LogFields][] = [];
+    const refused: string[] = [];
+    const failures: unknown[] = [];
+    const read = (): never => {
+      throw Object.assign(new Error('disk I/O error'), { code });
+    };
+    const publisher = createPublisher({
+      path: join(folder, 'weather-summary.json'),
+      hoursPath: join(folder, 'weather-hours.json'),
+      publishMs: 60_000,
+      read,
+      readHours: read,
+      clock: () => 0,
+      log: { ...silentLog, error: (message, { stack: _, ...fields } = {}) => void lines.push([message, fields]) },
+      telemetry: { ...noTelemetry, notWritten: (what) => void refused.push(what) },
+      failed: (error) => void failures.push(error),
+    });
+    await publisher.now();
+    return { lines, refused, failures: failures.length };
+  }
+
+  test('counts and logs each artifact that is not written because the disk refuses to read', async () => {
+    const lineOf = (file: string): [string, LogFields] => [
+      'the artifact could not be written; the previous artifact remains in place',
+      { file, error: 'Error', why: 'disk I/O error' },
+    ];
+    expect(await publishedWith('SQLITE_IOERR_READ')).toEqual({
+      lines: [lineOf('weather-summary.json'), lineOf('weather-hours.json')],
+      refused: ['artifact', 'artifact'],
+      failures: 0,
+    });
+  });
+
+  test('reports any other error as a failure', async () => {
+    expect(await publishedWith('SQLITE_CORRUPT')).toEqual({ lines: [], refused: [], failures: 2 });
+  });
 });

@@ -175,7 +175,7 @@ interface PublisherOptions {
   readonly clock: () => number;
   readonly log: Log;
   readonly telemetry: WeatherTelemetry;
-  /** Called if reading the store failed, but not if only writing the artifact failed. */
+  /** Called if reading the store failed, unless the disk refused it, so that a later attempt may succeed. */
   readonly failed: (error: unknown) => void;
 }
 
@@ -186,7 +186,7 @@ interface PublisherOptions {
 export interface Publisher {
   /**
    * Writes the summary and the hours file after any pending write. Never rejects: a failed reading is passed to
-   * `failed`, and after a failed write the last good file stays in place.
+   * `failed`. If the disk refuses a read or a write, the last good file stays in place.
    */
   now(): Promise<void>;
   /** Schedules a write after a short delay, unless one is already scheduled. */
@@ -198,7 +198,7 @@ export interface Publisher {
 
 /** Creates a publisher. `start` begins the writing at fixed intervals; `now` and `soon` also work without it. */
 export function createPublisher(options: PublisherOptions): Publisher {
-  const { path, hoursPath, publishMs, read, readHours, clock, log, telemetry, failed } = options;
+  const { path, hoursPath, publishMs, read, readHours, clock, telemetry, failed } = options;
   let writing: Promise<void> = Promise.resolve();
   let timer: NodeJS.Timeout | null = null;
   let soonTimer: NodeJS.Timeout | null = null;
@@ -216,18 +216,15 @@ export function createPublisher(options: PublisherOptions): Publisher {
     try {
       made = make();
     } catch (error) {
-      failed(error);
+      if (storeFault(error) === 'full') reportNotWritten(options, file, error);
+      else failed(error);
       return false;
     }
     try {
       await writeArtifact(file, made);
       return true;
     } catch (error) {
-      telemetry.notWritten('artifact');
-      log.error('the artifact could not be written; the previous artifact remains in place', {
-        file: basename(file),
-        ...errorFields(error),
-      });
+      reportNotWritten(options, file, error);
       return false;
     }
   }
@@ -253,4 +250,12 @@ export function createPublisher(options: PublisherOptions): Publisher {
       await writing;
     },
   };
+}
+
+function reportNotWritten({ telemetry, log }: PublisherOptions, file: string, error: unknown): void {
+  telemetry.notWritten('artifact');
+  log.error('the artifact could not be written; the previous artifact remains in place', {
+    file: basename(file),
+    ...errorFields(error),
+  });
 }

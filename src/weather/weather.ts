@@ -9,7 +9,7 @@ import type { AddressPolicy } from '../network/guard/address-policy.ts';
 import { type BytesClient, createHttpClient } from '../network/http/http.ts';
 import type { BackoffOptions } from '../network/websocket/backoff.ts';
 import { openSocket } from '../network/websocket/websocket.ts';
-import { makeFolder } from '../ops/errors.ts';
+import { makeFolder, systemWords } from '../ops/errors.ts';
 import { errorFields, type Log } from '../ops/log.ts';
 import { createPublication, type ObservedHost, type Publication } from './hosts/publication.ts';
 import { createHoursReader } from './publish/hours.ts';
@@ -191,8 +191,8 @@ class WeatherInstrument implements Weather {
     const store = openWindowStore(settings.data, faults);
     try {
       // The store is locked, so no other process writes the artifact, and its temporary files can be removed.
-      await sweepTemporaries(join(settings.artifacts, artifactNames.weather));
-      await sweepTemporaries(join(settings.artifacts, artifactNames.weatherHours));
+      await sweepTemporaries(join(settings.artifacts, artifactNames.weather), log);
+      await sweepTemporaries(join(settings.artifacts, artifactNames.weatherHours), log);
       const publication = createPublication({ store, endpoints: this.#endpoints, startedUs: clock() * 1000, log });
       this.#opened = { store, publication };
       return publication;
@@ -301,10 +301,17 @@ class WeatherInstrument implements Weather {
   }
 }
 
-/** Removes temporary files left by an earlier process that was killed during a write. */
-async function sweepTemporaries(path: string): Promise<void> {
+/**
+ * Removes temporary files left by an earlier process that was killed during a write. Logs a file that cannot be removed:
+ * it does not prevent the observation.
+ */
+async function sweepTemporaries(path: string, log: Log): Promise<void> {
   const folder = dirname(path);
   const prefix = `.${basename(path)}.`;
-  const left = (await readdir(folder)).filter((name) => name.startsWith(prefix) && name.endsWith('.tmp'));
-  await Promise.all(left.map((name) => unlink(join(folder, name))));
+  try {
+    const left = (await readdir(folder)).filter((name) => name.startsWith(prefix) && name.endsWith('.tmp'));
+    await Promise.all(left.map((name) => unlink(join(folder, name))));
+  } catch (error) {
+    log.warn('temporary files of an earlier process could not be removed', { folder, why: systemWords(error) });
+  }
 }

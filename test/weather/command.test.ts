@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
@@ -78,6 +78,31 @@ describe('almanac weather', () => {
     const { code, stderr } = await runProgram(['weather', '--data', folder(), '--jetstream-dictionary', path]);
     expect(code).toBe(1);
     expect(stderr).toEqual([`almanac: cannot use the dictionary ${path}: ${why}`]);
+  });
+
+  // This file exists for every user, and its first bytes cannot be read by any.
+  test.runIf(process.platform === 'linux')(
+    'rejects a dictionary that cannot be read with a one-line error',
+    async () => {
+      const path = '/proc/self/mem';
+      const { code, stderr } = await runProgram(['weather', '--data', folder(), '--jetstream-dictionary', path]);
+      const line = `almanac: cannot use the dictionary ${path}: the disk reported an error (EIO)`;
+      expect([code, stderr]).toEqual([1, [line]]);
+    },
+  );
+
+  test('logs a temporary file of an earlier process that it cannot remove, and observes', async () => {
+    const data = folder();
+    const artifacts = join(data, 'artifacts');
+    // A directory cannot be removed as a file, not even by root.
+    mkdirSync(join(artifacts, '.weather-summary.json.0123456789ab.tmp'), { recursive: true });
+    const jetstream = 'ws://127.0.0.1:1/subscribe';
+    const command = startProgramInTest(['weather', '--jetstream', jetstream, '--data', data, '--allow-loopback']);
+    await command.line(observing);
+    await until('the log names the directory', () =>
+      says(command, `"folder":"${artifacts}","why":"the path is a directory (EISDIR)"`),
+    );
+    expect(await command.stop()).toBe(0);
   });
 
   test('feeds the facts API, which serves rates by collection, coverage and conditions', async () => {

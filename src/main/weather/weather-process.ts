@@ -42,11 +42,12 @@ const maxDictionaryBytes = 16 * 1024 * 1024;
 
 async function readDictionary(path: string): Promise<Buffer> {
   const refused = (why: string): OperatorError => new OperatorError(`cannot use the dictionary ${path}: ${why}`);
-  const file = await stat(path).catch((error: unknown) => {
+  const unreadable = (error: unknown): never => {
     throw refused(systemWords(error));
-  });
+  };
+  const file = await stat(path).catch(unreadable);
   if (!file.isFile() || file.size > maxDictionaryBytes) throw refused('not a file of at most 16 MiB');
-  const bytes = await readFile(path);
+  const bytes = await readFile(path).catch(unreadable);
   if (!isZstdDictionary(bytes)) throw refused('not a zstd dictionary');
   return bytes;
 }

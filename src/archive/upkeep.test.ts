@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type Content, copyOf } from '../../harness/archive/forge.ts';
 import { type MemoryArchive, memoryArchive } from '../../harness/archive/memory-files.ts';
-import { simulateArchive, simulatedStart } from '../../harness/archive/simulated-archive.ts';
+import { publishedFact, simulateArchive, simulatedStart } from '../../harness/archive/simulated-archive.ts';
 import { findIdentityIn } from '../main/archived-identity.ts';
 import { hourMs } from './days/calendar.ts';
 import { formatIssues, issuesFile, type KnownIssue, parseIssues } from './days/known-issues.ts';
@@ -100,6 +100,31 @@ describe('a withdrawn file', () => {
     ]);
     expect(text(`days/${open}/gaps.json`)).toContain('"reason":"withheld"');
     expect((await verify()).findings).toEqual([]);
+  });
+
+  it('of an open day leaves a tombstone, so that the manifest of an earlier closed day is final', async () => {
+    const reported = simulatedStart + 50 * hourMs;
+    const gaps = [{ start: '2026-11-20T23:30:00Z', end: '2026-11-20T23:45:00Z', reason: 'unreachable' }];
+    const archive = simulateArchive({
+      respond: (path, at) => publishedFact(path, { now: at, gaps: at < reported ? [] : gaps }),
+    });
+    await archive.run(74);
+    const text = (path: string) => archive.content.get(path)?.toString('utf8') ?? '';
+    const path = `days/2026-11-22/${labels}`;
+    const bytes = archive.content.get(path) ?? Buffer.alloc(0);
+    const withdrawal = { files: archive.files, day: '2026-11-22', name: labels, reason: 'a test' };
+    const withdraw = (hour: number) => withdrawFile({ ...withdrawal, now: simulatedStart + hour * hourMs });
+    expect(text(`days/${first}/gaps.json`)).toContain('2026-11-20T23:30:00.000Z');
+    expect([withdraw(74), withdraw(75)]).toEqual(['withheld', 'withheld']);
+    expect(JSON.parse(text('days/2026-11-22/withdrawn.json'))).toMatchObject({
+      files: [{ bytes: bytes.length, sha256: hash('sha256', bytes, 'hex'), withdrawn_at: '2026-11-23T02:00:00.000Z' }],
+    });
+    await archive.run(22, 75);
+    expect(await archive.verify()).toMatchObject({ findings: [], closedDays: 2, withdrawn: [] });
+    const results = new Map(rebuildDay(archive.files, first, findIdentityIn).map(({ name, result }) => [name, result]));
+    expect([results.get('gaps.json'), results.get('day.json')]).toEqual(['final', 'identical']);
+    archive.content.set(`days/${second}/gaps.json`, Buffer.from('{}'));
+    expect((await archive.verify()).findings).not.toEqual([]);
   });
 
   it.each([

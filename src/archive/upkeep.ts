@@ -7,6 +7,7 @@ import {
   inputFiles,
   parseInputs,
 } from './compute/compute-files.ts';
+import { daysAfter, gapsFile, isManifestFinal } from './compute/gaps.ts';
 import { addDays, dayMs, startOf } from './days/calendar.ts';
 import { issuesFile } from './days/known-issues.ts';
 import { archivedFacts, type FactName, factNames, formatFailure, lineFileOf, parseLines } from './days/line.ts';
@@ -48,8 +49,9 @@ interface Withdrawal {
 
 /**
  * Withdraws a file. A file of a closed day is removed, and its tombstone keeps the digest that the log covers. In a
- * file of an open day, the bodies are replaced by lines without a response, and archiving continues. Withdrawn hours
- * of an open day stay unknown; the files computed from them are removed until the archiver computes them again. The
+ * file of an open day, the bodies are replaced by lines without a response, and archiving continues; the tombstone keeps
+ * the digest of the file before that. Withdrawn hours of an open day stay unknown; the files computed from them are
+ * removed until the archiver computes them again. The
  * call may be repeated after a crash. Throws OperatorError if the reason is invalid or the file cannot be
  * withdrawn.
  */
@@ -117,12 +119,23 @@ function withhold(withdrawal: Withdrawal, file: ListedFile): void {
     throw new OperatorError(`${name} of an open day is recomputed from the other files: withdraw those files instead`);
 }
 
-function withholdLines({ files, day, name }: Withdrawal, fact: FactName): void {
+/**
+ * Replaces the responses of an open day. Writes a tombstone, because the manifest of an earlier day that is already
+ * closed may have been computed from them.
+ */
+function withholdLines(withdrawal: Withdrawal, fact: FactName): void {
+  const { files, day, name } = withdrawal;
   const path = pathOf(day, name);
-  const lines = parseLines(files.read(path)?.toString('utf8') ?? '', fact, day);
+  const bytes = files.read(path) ?? Buffer.alloc(0);
+  const lines = parseLines(bytes.toString('utf8'), fact, day);
   if (!lines) throw new OperatorError(`${path} is damaged; stop the archiver and remove the file`);
-  const withheld = lines.map(({ at }) => formatFailure(archivedFacts[fact], Date.parse(at), 'withheld'));
-  files.replace(path, Buffer.from(withheld.join('')));
+  const failures = lines.map(({ at }) => formatFailure(archivedFacts[fact], Date.parse(at), 'withheld'));
+  const withheld = Buffer.from(failures.join(''));
+  if (withheld.equals(bytes)) return;
+  const sha256 = sha256Of(bytes);
+  // Lines that were archived since an earlier withdrawal need a tombstone with the time of this one.
+  bury(withdrawal, { name, bytes: bytes.length, sha256 }, (old) => old.sha256 === sha256);
+  files.replace(path, withheld);
 }
 
 /**
@@ -139,12 +152,13 @@ function withholdHours<Day>(withdrawal: Withdrawal, file: ListedFile, form: DayF
 
 /**
  * Result for one file. `restored`: the file was missing or damaged, and has been written again. `different`: the
- * computed bytes differ from the published ones, so nothing was written. `added`: the file belongs to a newer edition of
- * the tables than the record of the day, and has been written next to the older tables.
+ * computed bytes differ from the published ones, so nothing was written. `final`: they differ because an input of a later
+ * day was withdrawn after the day was closed. `added`: the file belongs to a newer edition of the tables than the record
+ * of the day, and has been written next to the older tables.
  */
 interface RebuiltFile {
   readonly name: string;
-  readonly result: 'identical' | 'restored' | 'added' | 'withdrawn' | 'different';
+  readonly result: 'identical' | 'restored' | 'added' | 'withdrawn' | 'different' | 'final';
 }
 
 /**
@@ -171,7 +185,13 @@ export function rebuildDay(
   const days = [0, 1, 2].map((count) => inputsOf(files, addDays(day, count)));
   const until = startOf(day) + dayMs;
   const edition = editionOf(record);
-  const computed = computeFiles(day, days, until, { edition });
+  const isFinal = isManifestFinal(
+    day,
+    daysAfter(day).flatMap((later) => tombstonesOf(files, later)),
+  );
+  const all = computeFiles(day, days, until, { edition });
+  const final = isFinal ? all.filter((one) => one.name === gapsFile && !isPublished(record, one)) : [];
+  const computed = all.filter((one) => !final.includes(one));
   const results = computed
     .filter(({ name }) => !record.withheld.includes(name))
     .map((one) => rebuildFile(files, record, { ...one, isWithdrawn: withdrawn.has(one.name) }));
@@ -179,7 +199,8 @@ export function rebuildDay(
   const isWhole = edition === currentEdition || record.withheld.length > 0 || withdrawn.size > 0;
   const added = isWhole ? [] : computeFiles(day, days, until).filter((one) => !hasName(computed, one.name));
   const clean = added.filter(({ name, value }) => findIdentityIn(name, value) === null);
-  return [...results, composed, ...clean.map((one) => addFile(files, day, one))];
+  const unchanged = final.map(({ name }): RebuiltFile => ({ name, result: 'final' }));
+  return [...unchanged, ...results, composed, ...clean.map((one) => addFile(files, day, one))];
 }
 
 function closedRecord(files: ArchiveFiles, day: string): DayRecord {
@@ -203,14 +224,18 @@ function inputsOf(files: ArchiveFiles, day: string): DayInputs {
   return inputs;
 }
 
+function isPublished(record: DayRecord, { name, bytes }: ComputedFile): boolean {
+  return record.files.some((file) => file.name === name && file.sha256 === sha256Of(bytes));
+}
+
 function rebuildFile(
   files: ArchiveFiles,
   record: DayRecord,
-  { name, bytes, isWithdrawn }: ComputedFile & { readonly isWithdrawn: boolean },
+  one: ComputedFile & { readonly isWithdrawn: boolean },
 ): RebuiltFile {
+  const { name, bytes, isWithdrawn } = one;
   const path = pathOf(record.day, name);
-  const isPublished = record.files.some((file) => file.name === name && file.sha256 === sha256Of(bytes));
-  if (!isPublished) return { name, result: 'different' };
+  if (!isPublished(record, one)) return { name, result: 'different' };
   if (isWithdrawn) return { name, result: 'withdrawn' };
   if (files.read(path)?.equals(bytes) === true) return { name, result: 'identical' };
   files.replace(path, bytes);

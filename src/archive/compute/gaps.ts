@@ -1,8 +1,16 @@
 import { parseTimestamp } from '../../contract/timestamp.ts';
 import { type CollectionName, type GapReason, gapReasons, type Wire } from '../../contract/vocabulary.ts';
-import { addDays, dayMs, hourMs, hoursOf, instantOf, startOf } from '../days/calendar.ts';
+import { addDays, closesAt, dayMs, hourMs, hoursOf, instantOf, startOf } from '../days/calendar.ts';
 import type { KnownIssue } from '../days/known-issues.ts';
-import { type ArchivedLine, type ArchivedResponse, type FactName, factNames, refusalCode } from '../days/line.ts';
+import {
+  type ArchivedLine,
+  type ArchivedResponse,
+  type FactName,
+  factNames,
+  lineFileOf,
+  refusalCode,
+} from '../days/line.ts';
+import type { Tombstone } from '../days/records.ts';
 import type { LabelsDay } from '../hours/labels-day.ts';
 import type { WeatherDay } from '../hours/weather-day.ts';
 import type { DayHours } from '../tables/table.ts';
@@ -13,6 +21,8 @@ export const gapsFile = 'gaps.json';
 const gapsSchema = 'almanac.archive.gaps/v1';
 /** Number of following days on which label overviews may still report gaps of a day. */
 const laterDays = 2;
+/** Names of the files of following days from which the gap manifest of a day is computed. */
+const laterFiles: readonly string[] = [lineFileOf('labels-overview'), lineFileOf('weather-metrics')];
 
 /** Archived lines of one day, by fact. */
 export type DayLines = Readonly<Record<FactName, readonly ArchivedLine[]>>;
@@ -47,6 +57,19 @@ export function gapManifest({ day, days, until, issues, hours }: GapInputs): Gap
   // The hours file states when the weather was not observed; the published weather window states only for how long.
   if (hours.weather.series.length === 0) gaps.push(...weatherGaps(day, days));
   return { schema: gapsSchema, day, through: instantOf(end), gaps, known_issues: issues };
+}
+
+/** Returns the following days from whose files the gap manifest of a day is computed. */
+export function daysAfter(day: string): string[] {
+  return Array.from({ length: laterDays }, (_, place) => addDays(day, place + 1));
+}
+
+/**
+ * Returns true if the gap manifest of a closed day can no longer be computed, because one of its later input files was
+ * withdrawn after the day may have been closed. `later` are the tombstones of the days in `daysAfter`.
+ */
+export function isManifestFinal(day: string, later: readonly Tombstone[]): boolean {
+  return later.some(({ name, withdrawn_at }) => laterFiles.includes(name) && Date.parse(withdrawn_at) >= closesAt(day));
 }
 
 function missingHours(day: string, fact: FactName, lines: readonly ArchivedLine[], until: number): ArchiveGap[] {

@@ -6,7 +6,7 @@ import {
   inputFiles,
   parseInputs,
 } from '../compute/compute-files.ts';
-import { gapsFile } from '../compute/gaps.ts';
+import { daysAfter, gapsFile, isManifestFinal } from '../compute/gaps.ts';
 import { addDays, dayMs, startOf } from '../days/calendar.ts';
 import {
   type DayRecord,
@@ -141,7 +141,8 @@ export class DayVerifier {
 
   /**
    * Recomputes the computed files and compares them with the archived ones. Every closed day must have a gap
-   * manifest. Tables that were added to an older day may be missing.
+   * manifest. Tables that were added to an older day may be missing. The manifest may differ if a file of a later day
+   * was withdrawn after the day was closed.
    */
   async #verifyComputed(record: DayRecord): Promise<void> {
     const { day, files, withheld } = record;
@@ -162,8 +163,15 @@ export class DayVerifier {
       if (digest === null && !isListed && known.has(name))
         this.#report({ kind: 'missing', path, message: 'the file does not exist' });
       if (digest === null || digest === sha256Of(bytes)) continue;
+      if (name === gapsFile && (await this.#isManifestFinal(day))) continue;
       this.#report({ kind: 'gaps', path, message: 'the file does not match the archived input files' });
     }
+  }
+
+  /** Resolves with true if a withdrawal on a later day prevents the comparison of the day's gap manifest. */
+  async #isManifestFinal(day: string): Promise<boolean> {
+    const later = await Promise.all(daysAfter(day).map((one) => this.#inputs.tombstonesOf(one)));
+    return isManifestFinal(day, later.flat());
   }
 
   /** Resolves with the digest of a file of the day; null if it does not exist. */

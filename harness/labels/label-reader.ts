@@ -24,7 +24,7 @@ import {
 } from '../../src/labels/state/reading-events.ts';
 import { type PriorityClass, untracked } from '../../src/labels/state/reading-state.ts';
 import { Source } from '../../src/labels/state/source.ts';
-import { Tracker } from '../../src/labels/state/step.ts';
+import { Tracker } from '../../src/labels/state/tracker.ts';
 import { createStreamOpener } from '../../src/labels/stream/outbound.ts';
 import { createNameResolver } from '../../src/network/dns/name-resolver.ts';
 import { createSlots } from '../../src/network/guard/slots.ts';

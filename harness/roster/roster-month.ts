@@ -14,7 +14,7 @@ import {
 } from '../../src/labels/roster/known-labeler.ts';
 import type { ReadingEvent } from '../../src/labels/state/reading-events.ts';
 import { untracked } from '../../src/labels/state/reading-state.ts';
-import { Tracker } from '../../src/labels/state/step.ts';
+import { Tracker } from '../../src/labels/state/tracker.ts';
 import { liveTimings } from '../../src/labels/stream/outbound.ts';
 import { createBackoff } from '../../src/network/websocket/backoff.ts';
 import { type Log, silentLog } from '../../src/ops/log.ts';

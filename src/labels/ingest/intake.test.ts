@@ -22,7 +22,7 @@ import {
   readPosition,
 } from '../state/reading-events.ts';
 import { positionAfter, Source } from '../state/source.ts';
-import { Tracker } from '../state/step.ts';
+import { Tracker } from '../state/tracker.ts';
 import { createIntake, DeliveryAccount, passesHole } from './intake.ts';
 
 const filledInName = 'filled-in';

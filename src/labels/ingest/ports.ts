@@ -22,7 +22,7 @@ import type { Telemetry } from '../shares/telemetry.ts';
 import type { FilledIn } from '../state/filled-in.ts';
 import type { ReadingEvent } from '../state/reading-events.ts';
 import type { Source } from '../state/source.ts';
-import type { Tracker } from '../state/step.ts';
+import type { Tracker } from '../state/tracker.ts';
 import type { Outbound, Timings } from '../stream/outbound.ts';
 import type { RefusedMemory } from './refused-memory.ts';
 

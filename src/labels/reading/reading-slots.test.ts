@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { day, micros } from '../../store/time.ts';
 import type { KnownLabeler } from '../roster/known-labeler.ts';
 import { untracked } from '../state/reading-state.ts';
-import { Tracker } from '../state/step.ts';
+import { Tracker } from '../state/tracker.ts';
 import { ReadingSlots } from './reading-slots.ts';
 
 const askedAt = micros(1_780_000_000_000_000);

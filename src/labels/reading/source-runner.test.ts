@@ -9,7 +9,7 @@ import type { AcceptedPage, ReaderPorts } from '../ingest/ports.ts';
 import { noPosition } from '../state/reading-events.ts';
 import { untracked } from '../state/reading-state.ts';
 import { Source } from '../state/source.ts';
-import { Tracker } from '../state/step.ts';
+import { Tracker } from '../state/tracker.ts';
 import { containReading } from './read-source.ts';
 import { SourceRunner } from './source-runner.ts';
 

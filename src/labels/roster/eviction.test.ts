@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { day, micros } from '../../store/time.ts';
 import { type TrackedState, untracked } from '../state/reading-state.ts';
-import { Tracker } from '../state/step.ts';
+import { Tracker } from '../state/tracker.ts';
 import { evictionCandidates, type KnownLabeler } from './known-labeler.ts';
 
 const now = micros(1_780_000_000_000_000);

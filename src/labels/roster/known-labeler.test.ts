@@ -5,7 +5,7 @@ import type { StoredGap } from '../../store/port.ts';
 import { day, hour, micros } from '../../store/time.ts';
 import { noPosition, readPosition, writePosition } from '../state/reading-events.ts';
 import { untracked } from '../state/reading-state.ts';
-import { Tracker } from '../state/step.ts';
+import { Tracker } from '../state/tracker.ts';
 import { absenceOf, isEnrolled, type KnownLabeler, labelerFromRow, priorityInput, rowOf } from './known-labeler.ts';
 
 const now = micros(1_780_000_000_000_000);

@@ -14,7 +14,7 @@ import {
   stateTimes,
   type TrackedState,
 } from '../state/reading-state.ts';
-import { Tracker } from '../state/step.ts';
+import { Tracker } from '../state/tracker.ts';
 import { domainOf } from './resolution-queue.ts';
 
 /** All resolution statuses. */

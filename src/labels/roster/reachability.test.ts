@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { type Log, silentLog } from '../../ops/log.ts';
 import { day, hour, micros } from '../../store/time.ts';
 import { untracked } from '../state/reading-state.ts';
-import { Tracker } from '../state/step.ts';
+import { Tracker } from '../state/tracker.ts';
 import { isUnreachable, type KnownLabeler, labelerFromRow, Reachability, rowOf } from './known-labeler.ts';
 
 const did = 'did:plc:a';

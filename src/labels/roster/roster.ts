@@ -4,7 +4,7 @@ import type { RosterRow } from '../../store/roster.ts';
 import { micros, minute } from '../../store/time.ts';
 import { stoppable } from '../clock/clock.ts';
 import { isPrivileged, priorityOf, untracked } from '../state/reading-state.ts';
-import { Tracker } from '../state/step.ts';
+import { Tracker } from '../state/tracker.ts';
 import {
   evictionCandidates,
   isEnrolled,

@@ -12,7 +12,7 @@ import {
 } from './reading-events.ts';
 import type { ReadingState } from './reading-state.ts';
 import { SeenFrames } from './seen-frames.ts';
-import type { Tracker } from './step.ts';
+import type { Tracker } from './tracker.ts';
 
 /**
  * A source while it is read at one endpoint, with its progress, which only `apply` changes. The tracker outlives the

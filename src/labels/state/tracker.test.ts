@@ -4,7 +4,7 @@ import type { Micros } from '../../contract/timestamp.ts';
 import type { GapChange } from '../../store/port.ts';
 import { hour, micros, minute } from '../../store/time.ts';
 import { untracked } from './reading-state.ts';
-import { Tracker } from './step.ts';
+import { Tracker } from './tracker.ts';
 
 const did = 'did:plc:a';
 const t = (minutes: number) => micros(1_780_000_000_000_000 + minutes * minute);

@@ -37,3 +37,27 @@ test.each([
   const gap = { source: did, start, end: at(9), reason: 'source_unavailable' };
   expect(gaps).toEqual(start === null ? [] : [{ kind: 'record', gap }]);
 });
+
+test('a labeler that moves from a denied domain to another one is behind until its labels are filled in', () => {
+  const denials = new Denials({
+    ...{ folder: '', labelers: () => [], changed: () => undefined, clock: () => at(9), log: silentLog },
+    ...{ purges: { load: async () => undefined }, telemetry: { denyListDamaged: () => undefined } },
+    store: { changeGaps: async () => undefined },
+  });
+  denials.load(
+    new DenyList([
+      { target: { kind: 'domain', domain: 'example.com' }, reason: null, since: formatMicros(denied), purge: null },
+    ]),
+  );
+  const labeler = labelerFromRow(rosterRow(did, { lastAnswered: at(-1), completeThrough: at(-2) }), null);
+  const seen = ['https://labels.example.com', 'https://labels.example.org', 'https://labels.example.net'].map((url) => {
+    labeler.endpoint = url;
+    denials.judge(labeler);
+    return [labeler.denied, labeler.tracker.behind, labeler.tracker.unreadSince];
+  });
+  expect(seen).toEqual([
+    [true, false, at(-2)],
+    [false, true, at(-2)],
+    [false, true, at(-2)],
+  ]);
+});

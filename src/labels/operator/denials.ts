@@ -45,9 +45,14 @@ export class Denials {
     return this.#list.entryFor({ did, endpoint: null }) !== null;
   }
 
-  /** Sets `denied` of a labeler according to its DID and endpoint. */
+  /**
+   * Sets `denied` of a labeler according to its DID and endpoint. If a denial ends, marks the labels of the denied time
+   * as missing, so that its gap is withdrawn once they are filled in.
+   */
   judge(labeler: KnownLabeler): void {
+    const wasDenied = labeler.denied;
     labeler.denied = this.#list.entryFor(labeler) !== null;
+    if (wasDenied && !labeler.denied) labeler.tracker.apply({ kind: 'allowed', now: this.#options.clock() });
   }
 
   /** Returns the time of a labeler's denial; null if the labeler is not denied. */

@@ -69,6 +69,8 @@ export type ReadingEvent =
   | { readonly kind: 'new_rows_stored'; readonly now: Micros }
   /** A labeler that had left the enrolment is enrolled again. */
   | { readonly kind: 'returned'; readonly now: Micros }
+  /** The operator no longer denies the labeler, whose denial was recorded as a gap. */
+  | { readonly kind: 'allowed'; readonly now: Micros }
   | { readonly kind: 'moved'; readonly now: Micros }
   /** The document names another endpoint. All labels of that endpoint may belong to another labeler. */
   | { readonly kind: 'endpoint_changed' }

@@ -197,8 +197,8 @@ export interface TrackedState {
 export interface ReadingState {
   readonly tracked: TrackedState;
   /**
-   * Consecutive failed attempts of this run, or null if attempts do not fail. A labeler that returned to the enrolment
-   * counts as failing, with 0 attempts, until it responds.
+   * Consecutive failed attempts of this run, or null if attempts do not fail. A labeler that returned to the enrolment,
+   * or that was allowed again after a denial, counts as failing, with 0 attempts, until it responds.
    */
   readonly failing: { readonly since: Micros; readonly attempts: number } | null;
   /** Start of an outage that is not yet filled in, or null if there is no such outage. */

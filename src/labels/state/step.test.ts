@@ -141,7 +141,7 @@ const events = fc.array(
     instant,
     fc.oneof(
       fc.constantFrom(
-        ...(['asked', 'returned', 'moved', 'restarted', 'new_rows_stored', 'displaced', 'left'] as const),
+        ...(['asked', 'returned', 'allowed', 'moved', 'restarted', 'new_rows_stored', 'displaced', 'left'] as const),
       ),
       fc.constantFrom(...(['hole_found', 'hole_found', 'holes_closed', 'holes_left'] as const)),
       fc.constantFrom(
@@ -190,6 +190,7 @@ function eventOf(kind: ReadingEvent['kind'], at: number, choice: number, state: 
       return { kind };
     case 'asked':
     case 'returned':
+    case 'allowed':
     case 'moved':
     case 'restarted':
     case 'new_rows_stored':
@@ -266,6 +267,8 @@ test('under random events, the time up to which a source is complete never decre
           outageFrom = Math.min(outageFrom, change.gap.start);
         // A replay leaves the source incomplete from `since`, which is also the start of the gap of `not_filled_in`.
         if (event.kind === 'replay_started') outageFrom = Math.min(outageFrom, event.since);
+        // A denial records its gap without an event.
+        if (event.kind === 'allowed') outageFrom = Math.min(outageFrom, next.outageSince ?? outageFrom);
         if (change?.kind === 'withdraw') expect(change.gap.start).toBeGreaterThanOrEqual(outageFrom);
         state = next;
       }

@@ -46,6 +46,8 @@ function next(state: ReadingState, event: ReadingEvent, change: GapChange | null
       return state.tracked.lastAnswered === null || state.failing !== null
         ? state
         : { ...state, failing: { since: event.now, attempts: 0 } };
+    case 'allowed':
+      return allowed(state, event.now);
     case 'moved':
       return moved(state, event.now);
     case 'endpoint_changed':
@@ -97,6 +99,19 @@ function nextHole(state: ReadingState, event: ReadingEvent, change: GapChange | 
 
 function reset(state: ReadingState, event: EventOf<'reset'>): ReadingState {
   return event.live && state.outageSince === null ? completed({ ...state, whole: true }, event.now) : state;
+}
+
+/**
+ * Returns the state after a denial. The denial is an outage whose gap is already recorded, however short it was. Until
+ * the source responds, it counts as failing, so that its first response extends the gap up to that time.
+ */
+function allowed(state: ReadingState, now: Micros): ReadingState {
+  const { lastAnswered } = state.tracked;
+  if (lastAnswered === null) return state;
+  return {
+    ...{ ...state, whole: false, failing: state.failing ?? { since: now, attempts: 0 } },
+    ...{ outageSince: unreadSince(state) ?? lastAnswered, readAt: state.outageSince === null ? null : state.readAt },
+  };
 }
 
 function moved(state: ReadingState, now: Micros): ReadingState {

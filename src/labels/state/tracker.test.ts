@@ -225,6 +225,39 @@ describe('a labeler that left the enrolment and returned', () => {
   });
 });
 
+describe('a labeler that the operator denied and allowed again', () => {
+  const allowed = (minutes: number) => {
+    const tracker = answering();
+    tracker.apply({ kind: 'completed', through: t(10) });
+    tracker.apply({ kind: 'allowed', now: t(minutes) });
+    return tracker;
+  };
+  const withdrawn = (end: number): GapChange => ({
+    kind: 'withdraw',
+    gap: { source: did, start: t(10), end: t(end), reason: 'source_unavailable' },
+  });
+
+  test('has a gap until it responds, and the gap is withdrawn once the labels are filled in', () => {
+    const tracker = allowed(100);
+    expect(tracker.apply(answered(t(101), dated))).toEqual(recorded(t(10), t(101)));
+    expect(tracker.apply(caughtUp(t(-1000), t(102)))).toEqual(withdrawn(102));
+    expect(tracker.apply(caughtUp(t(-1000), t(103)))).toBe(null);
+  });
+
+  test('has the gap of a denial of less than 15 minutes withdrawn too', () => {
+    const tracker = allowed(12);
+    expect([tracker.apply(answered(t(13), dated)), tracker.apply(caughtUp(t(-1000), t(14)))]).toEqual([
+      ...[null, withdrawn(14)],
+    ]);
+  });
+
+  test('has no gap if it never responded before', () => {
+    const tracker = new Tracker(did, untracked(t(0)));
+    tracker.apply({ kind: 'allowed', now: t(100) });
+    expect([tracker.apply(answered(t(101), dated)), tracker.behind]).toEqual([null, false]);
+  });
+});
+
 test('a completion up to an earlier time does not reduce the time up to which a source is complete', () => {
   const tracker = answering();
   tracker.apply({ kind: 'completed', through: t(10) });

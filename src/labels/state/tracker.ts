@@ -36,8 +36,8 @@ export class Tracker {
   }
 
   /**
-   * True if attempts currently fail, even if only for a short time, or if a labeler that returned has not responded
-   * yet.
+   * True if attempts currently fail, even if only for a short time, or if a labeler that returned, or was allowed
+   * again, has not responded yet.
    */
   get delayed(): boolean {
     return this.#reading.failing !== null;

@@ -84,6 +84,7 @@ describe('a denied labeler', () => {
     await allow(station.folder, hostile.did);
     await until('the labels since the denial are stored', async () => (await rows(station)).get(hostile.did) === 12);
     await until('all labelers are enrolled', async () => (await station.overview()).coverage.sources.enrolled === 3);
+    await until('its gap is withdrawn', async () => (await gapsOf(station, hostile.did)).length === 0);
     expect(await deniedCaveats(station)).toEqual([]);
     const refusals = await station.store.refusals({
       start: (await station.store.epoch()).startedAt,

@@ -55,6 +55,14 @@ test('a roster row without the time of the first response uses the time of the l
   ]);
 });
 
+test('a labeler whose rows were accepted after its failures began was no longer failing', () => {
+  const row = { ...rowOf(labeler(), now), failingSince: now };
+  const failingSince = [null, micros(now - hour), now, micros(now + hour)].map(
+    (answeredAt) => labelerFromRow(row, answeredAt).tracker.tracked.failingSince,
+  );
+  expect(failingSince).toEqual([now, now, now, null]);
+});
+
 test('a labeler is seeded if the seeds file names it, even if another source named it first', () => {
   const named = (...provenance: string[]) => priorityInput(labeler({ provenance: new Set(provenance) })).seeded;
   expect([named('jetstream'), named('jetstream', 'seeds')]).toEqual([false, true]);

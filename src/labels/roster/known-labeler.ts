@@ -91,14 +91,16 @@ export function departureOf(labeler: KnownLabeler, interval: Interval): StoredGa
 
 /**
  * Returns the labeler of a roster row. `answeredAt` is the time of its last accepted page according to the stored
- * rows. The labeler counts as complete at most up to that time, because later rows may be lost.
+ * rows. The labeler counts as complete at most up to that time, because later rows may be lost. It is no longer failing
+ * if its failures began before that time: after a crash, the row may be older than the positions.
  */
 export function labelerFromRow(row: RosterRow, answeredAt: Micros | null): KnownLabeler {
   const { did, origin, endpoint, handle, stateSince, firstAsked, failingSince, dated, undated } = row;
   const lastAnswered = answeredAt ?? row.lastAnswered;
   const complete = row.completeThrough;
   const tracked: TrackedState = {
-    ...{ stateSince, firstAsked, lastAnswered, failingSince, dated, undated },
+    ...{ stateSince, firstAsked, lastAnswered, dated, undated },
+    failingSince: failingSince !== null && answeredAt !== null && answeredAt > failingSince ? null : failingSince,
     state: sourceStateOf(row.state),
     firstAnswered: lastAnswered === null ? null : (row.firstAnswered ?? lastAnswered),
     completeThrough: complete === null ? null : micros(Math.min(complete, answeredAt ?? complete)),

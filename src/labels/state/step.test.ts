@@ -42,6 +42,8 @@ const answered: ReadingState = readingOf({
   ...{ ...never.tracked, state: 'established', firstAnswered: t(-50), lastAnswered: t(0), completeThrough: t(-5) },
 });
 const failing: ReadingState = { ...answered, failing: { since: t(1), attempts: 1 } };
+/** State after a restart during failures. */
+const restarted: ReadingState = { ...answered, tracked: { ...answered.tracked, failingSince: t(1) } };
 const behind: ReadingState = { ...failing, outageSince: t(-5) };
 /** State of a source of which two messages were not understood, at 4 and 6 minutes. */
 const holed: ReadingState = [4, 6].reduce((state, at) => next(state, holeFound(at)), answered);
@@ -76,6 +78,8 @@ const cases: readonly Case[] = [
   ['before any response', never, failed(99), null],
   ['after a failure, 15 minutes after the last response', failing, heard(15), null],
   ['after a failure, more than 15 minutes after the last response', failing, heard(16), [1, outage, -5, 16]],
+  ['after failures of an earlier run', restarted, heard(16), [1, outage, -5, 16]],
+  ['after failures of an earlier run, 15 minutes after the last response', restarted, heard(15), null],
   ['after silence, however long', answered, heard(9_000), null],
   ['with labels too old', answered, began(-5, 3), [2, 'record not_observed', -5, 3]],
   [
@@ -86,6 +90,7 @@ const cases: readonly Case[] = [
   ],
   ['with no label too old', answered, began(-5, -5), null],
   ['in a delay that may still become an outage', failing, began(-5, 3), null],
+  ['in a delay that began before a restart', restarted, began(-5, 3), null],
   ['in an outage', behind, began(-5, 3), null],
   ['after an outage that is not yet filled in', { ...behind, failing: null }, began(-5, 3), null],
   ['after an outage', behind, caughtUp(20, -90, -5, -90), [3, 'withdraw source_unavailable', -5, 20]],

@@ -240,6 +240,14 @@ function isOverdue({ outageSince, tracked }: ReadingState, event: { readonly now
   return lastKnown !== null && event.now - lastKnown > stateTimes.delayLimit;
 }
 
+/**
+ * Returns true if the last attempt failed, even if that was before a restart: an earlier run may have recorded a gap,
+ * whose labels the first reading of this run fills in.
+ */
+function isFailing({ failing, tracked }: ReadingState): boolean {
+  return failing !== null || tracked.failingSince !== null;
+}
+
 /** Creates a row of the table, typed by its event. */
 function rule<K extends ReadingEvent['kind']>(
   event: K,
@@ -260,7 +268,7 @@ export const gapRules: readonly GapRule[] = [
   rule('answered', {
     when: {
       text: 'attempts were failing, and the last response, or the start of the outage, is more than 15 minutes ago',
-      of: (state, event) => state.failing !== null && isOverdue(state, event),
+      of: (state, event) => isFailing(state) && isOverdue(state, event),
     },
     ...{ change: 'record', reason: 'source_unavailable', from: complete, until: now },
   }),
@@ -268,8 +276,7 @@ export const gapRules: readonly GapRule[] = [
     when: {
       // An outage records a separate gap, which has a different reason.
       text: 'no outage is under way',
-      of: ({ outageSince, failing, tracked }) =>
-        outageSince === null && (failing === null || tracked.lastAnswered === null),
+      of: (state) => state.outageSince === null && (!isFailing(state) || state.tracked.lastAnswered === null),
     },
     ...{ change: 'record', reason: 'not_observed' },
     from: { text: 'last complete before reading began', of: (_, { before }) => before.since },

@@ -95,6 +95,25 @@ describe('a source that fails', () => {
     expect(tracker.readAt).toBe(t(6001));
   });
 
+  test('has its gap withdrawn if the instrument restarts before it responds', () => {
+    const before = answering();
+    before.apply(failed(t(20), 'failed'));
+    before.apply(failed(t(40), 'failed'));
+    const tracker = new Tracker(did, before.tracked);
+    tracker.apply({ kind: 'restarted', now: t(45) });
+    expect(tracker.apply(answered(t(50), dated))).toEqual(recorded(t(0), t(50)));
+    expect(tracker.apply(caughtUp(t(-1000), t(51)))).toEqual({
+      kind: 'withdraw',
+      gap: { source: did, start: t(0), end: t(51), reason: 'source_unavailable' },
+    });
+  });
+
+  test('has no gap of its own for the time between two runs of the instrument', () => {
+    const tracker = new Tracker(did, answering().tracked);
+    tracker.apply({ kind: 'restarted', now: t(900) });
+    expect([tracker.apply(answered(t(901), dated)), tracker.apply(caughtUp(t(-1000), t(902)))]).toEqual([null, null]);
+  });
+
   test('has no gap and is enrolled for a day if it never responded', () => {
     const tracker = new Tracker(did, untracked(t(0)));
     tracker.apply(asked(t(0)));

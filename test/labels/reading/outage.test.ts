@@ -19,7 +19,8 @@ async function gaps({ store }: LabelStation) {
 /** Makes a labeler unreachable after five of its labels have been stored. */
 async function outOfReach(shape: Partial<LabelerProfile>) {
   const { labeler, plc } = await stage.oneLabeler(shape);
-  const observed = await startStation({ seeds: [labeler.did], plc }, { wall, monotonic });
+  const given = { seeds: [labeler.did], plc };
+  const observed = await startStation(given, { wall, monotonic });
   stage.station = observed;
   const { startedAt } = await observed.store.epoch();
   // Wait until the gap before the first frame of a labeler without pages is complete, because that gap does not belong
@@ -37,7 +38,7 @@ async function outOfReach(shape: Partial<LabelerProfile>) {
   await labeler.faults.dead();
   // Wait until a page in progress has been accepted, so that the clock does not advance while it is being accepted.
   await until('the outage is detected', async () => !(await established()));
-  return { labeler, observed, before };
+  return { labeler, observed, before, given };
 }
 
 describe.each([
@@ -57,6 +58,23 @@ describe.each([
     await until('all missed labels are stored', async () => (await countRows(observed.store)) === 15);
     await until('the gap is withdrawn', async () => (await gaps(observed)).length === before.length);
     expect(await gaps(observed)).toEqual(before);
+  });
+
+  test('has its gap withdrawn if the instrument restarts before it responds, but the gap of the restart stays', async () => {
+    const { labeler, observed, before, given } = await outOfReach({ ...shape, software: 'skyware' });
+    labeler.faults.emit(10);
+    stage.passed += 2 * hour;
+    await until('the gap is recorded', async () => (await gaps(observed)).length > before.length);
+    await observed.stop();
+    stage.passed += hour;
+    await labeler.faults.revive();
+    const again = await startStation(given, { folder: observed.folder, wall, monotonic });
+    stage.station = again;
+    await until('all missed labels are stored', async () => (await countRows(again.store)) === 15);
+    await until('the gap is withdrawn', async () => (await gaps(again)).length === before.length + 1);
+    const [restart, ...others] = (await gaps(again)).filter(({ source }) => source === null);
+    expect([restart?.reason, others]).toEqual(['ingest_paused', []]);
+    expect((restart?.end ?? 0) - (restart?.start ?? 0)).toBeGreaterThanOrEqual(hour);
   });
 
   test('has a gap after 60 hours only for the time whose labels are too old', async () => {

@@ -101,6 +101,7 @@ export async function createLabelers(
   });
   const follow = (labeler: KnownLabeler): void => {
     runner.follow(labeler);
+    if (labeler.denied || labeler.endpoint === null) shares.cap.forget(labeler.did);
     if (labeler.denied) metadata.forget(labeler.did);
     else metadata.resolved(labeler);
   };

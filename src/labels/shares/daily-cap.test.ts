@@ -156,6 +156,31 @@ test('new sources pause while the disk has little space, and resume when there i
   expect([cap.isPaused('new.a'), cap.admits('new.a', rows(1)), cap.pausedSources]).toEqual([false, true, []]);
 });
 
+describe('a source that is no longer read', () => {
+  test('is not paused, but its usage of the day stays charged', () => {
+    const { cap } = capAt({ maxRows: 100 });
+    expect([cap.admits('seeded.a', rows(100)), cap.admits('seeded.a', rows(1)), cap.pausedSources]).toEqual([
+      ...[true, false, ['seeded.a']],
+    ]);
+    cap.forget('seeded.a');
+    expect(cap.pausedSources).toEqual([]);
+    expect([cap.admits('seeded.a', rows(1)), cap.pausedSources]).toEqual([false, ['seeded.a']]);
+  });
+
+  test('does not wait for the share of its class, and returns the bytes that were granted to it', () => {
+    const { cap, state } = capAt({ at: micros(noon - 12 * hour) });
+    const page = { rows: 1, bytes: 1_000_000 };
+    for (let i = 0; i < 25; i += 1) cap.admits(`new.other${i}`, page);
+    expect([cap.admits('new.a', page), cap.admits('new.b', page)]).toEqual([false, false]);
+    const used = cap.usedBytes.new;
+    cap.forget('new.b');
+    state.now = micros(state.now + 12 * hour);
+    expect([cap.pausedSources, cap.usedBytes.new]).toEqual([[], used + page.bytes]);
+    cap.forget('new.a');
+    expect(cap.usedBytes.new).toBe(used);
+  });
+});
+
 describe('the usage after a restart', () => {
   test('includes the rows of the day', () => {
     const { cap } = capAt({ maxRows: 10 });

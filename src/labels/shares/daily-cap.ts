@@ -116,8 +116,8 @@ export class DailyCap {
   readonly #paused = new Map<string, CapReason>();
   /** Sources that wait for the share of their class, with the size of their next page. */
   #waiting = emptyQueues();
-  /** Bytes that were granted to waiting sources and are not used yet. */
-  readonly #granted = new Map<string, number>();
+  /** Bytes that were granted to waiting sources and are not used yet, and the class that was charged for them. */
+  readonly #granted = new Map<string, { readonly priority: PriorityClass; readonly bytes: number }>();
   #day = Number.NEGATIVE_INFINITY;
 
   constructor(options: DailyCapOptions) {
@@ -207,11 +207,24 @@ export class DailyCap {
     return Math.max(0, dayStart(dayOf(now) + 1) - now) / 1000;
   }
 
-  /** Ends the pause and the wait of a source that is no longer read; its usage of the day remains charged. */
+  /**
+   * Ends the pause and the wait of a source that is no longer read. Its usage of the day remains charged, so that a source
+   * that leaves and returns has no further share.
+   */
   forget(source: string): void {
-    this.#paused.delete(source);
-    this.#granted.delete(source);
+    this.#refundGrant(source);
+    // A waiting source is paused, so the queues need not be searched for any other source.
+    if (!this.#paused.delete(source)) return;
     for (const priority of priorityClasses) this.#waiting[priority].remove((one) => one.source === source);
+  }
+
+  /** Returns the bytes that were granted to a source to its class. Returns false if the source had none. */
+  #refundGrant(source: string): boolean {
+    const granted = this.#granted.get(source);
+    if (granted === undefined) return false;
+    this.#granted.delete(source);
+    this.#classes[granted.priority] -= granted.bytes;
+    return true;
   }
 
   #refusal(source: string, { rows, bytes }: DayCost): CapReason | null {
@@ -225,13 +238,8 @@ export class DailyCap {
       return 'source';
     }
     if (!isFirst && this.#domainBytes(priority, domain) + bytes > share.domainPart * budget) return 'domain';
-    const granted = this.#granted.get(source) ?? 0;
-    if (granted > 0) {
-      this.#granted.delete(source);
-      // Do not charge the class again: it was charged when the bytes were granted.
-      this.#classes[priority] -= granted;
-      return null;
-    }
+    // Do not charge the class again: it was charged when the bytes were granted.
+    if (this.#refundGrant(source)) return null;
     return this.#waiting[priority].size > 0 || this.#availableBytes(priority) <= 0 ? 'class' : null;
   }
 
@@ -257,7 +265,7 @@ export class DailyCap {
       queue.shift();
       this.#paused.delete(next.source);
       this.#classes[priority] += next.bytes;
-      this.#granted.set(next.source, next.bytes);
+      this.#granted.set(next.source, { priority, bytes: next.bytes });
     }
   }
 

@@ -6,7 +6,9 @@ import { type LabelStation, startStation } from '../../../harness/labels/label-s
 import { until } from '../../../harness/process/until.ts';
 import { createSim } from '../../../sim/index.ts';
 import type { Labeler } from '../../../sim/labelers/labeler.ts';
+import { formatMicros } from '../../../src/contract/timestamp.ts';
 import type { LabelsSettings } from '../../../src/labels/assembly/foundation.ts';
+import { changeDenyFile, parseDenyTarget } from '../../../src/labels/operator/deny-file.ts';
 import { readPosition } from '../../../src/labels/state/reading-events.ts';
 import { day, micros } from '../../../src/store/time.ts';
 
@@ -110,6 +112,22 @@ describe('a source that exceeds its daily share', () => {
     // The source is still unranked, because its counts for the week are incomplete.
     expect((await again.overview()).top_labelers_7d).toEqual([{ labeler_did: calm.did, count: 10 }]);
   });
+});
+
+test('a labeler that used up its share is no longer counted as paused once it is denied', async () => {
+  const { list, station: observed } = await observe(2, { maxDailyRows: 45 });
+  const [loud] = pair(list);
+  await until('two are established', async () => (await observed.overview()).coverage.sources.established === 2);
+  loud.faults.emit(1);
+  await until('the first label is stored', async () => (await rows(observed))[loud.did] === 1);
+  loud.faults.emit(50);
+  const caveat = async (text: string) => (await observed.overview()).caveats.some((one) => one.includes(text));
+  await until('it is paused', () => caveat('1 of 2 labelers that this instrument follows is paused'));
+  await changeDenyFile(observed.folder, (entries) =>
+    entries.with({ target: parseDenyTarget(loud.did), reason: null, since: formatMicros(wall()), purge: null }),
+  );
+  await until('it is denied', () => caveat('1 labeler is denied by the operator'));
+  await until('it is not counted as paused', async () => !(await caveat('that this instrument follows is paused')));
 });
 
 test('labelers above the maximum number wait, are counted separately, and take over the reading slot of a labeler that leaves', async () => {

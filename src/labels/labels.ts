@@ -284,6 +284,7 @@ function filledInOf(role: Foundation['role']): ReaderPorts['acceptance']['filled
   const filledIn = new FilledIn();
   return {
     load: (...stored) => filledIn.load(...stored),
+    forgetUnknown: (isKnown) => filledIn.forgetUnknown(isKnown),
     live: (source, at) => {
       if (role?.role !== 'standby') filledIn.live(source, at);
     },

@@ -4,10 +4,12 @@ import { expect, onTestFinished, test } from 'vitest';
 import { WebSocketServer } from 'ws';
 import { answered, asked } from '../../../harness/labels/label-reader.ts';
 import { createNameResolver } from '../../network/dns/name-resolver.ts';
+import { createHttpClient } from '../../network/http/http.ts';
 import { silentLog } from '../../ops/log.ts';
 import { micros } from '../../store/time.ts';
+import { LabelerMetadata } from '../roster/labeler-metadata.ts';
 import { maxKnown, Roster } from '../roster/roster.ts';
-import { labelerEvents, loadRoster, operationHandler } from './labelers.ts';
+import { followLabeler, labelerEvents, loadRoster, operationHandler } from './labelers.ts';
 
 const host = 'plc.example';
 const base32 = 'abcdefghijklmnopqrstuvwxyz234567';
@@ -59,6 +61,37 @@ test('an operation of a known labeler triggers a read of its document, even if t
   expect([...(roster.labeler(did(1))?.provenance ?? [])]).toEqual(['seeds', 'directory plc.example']);
   stop.abort();
   await run;
+});
+
+test('nothing is kept of the labelers that a full roster evicts', () => {
+  let now = 1_780_000_000_000_000;
+  const clock = () => micros(now);
+  const metadata = new LabelerMetadata({
+    ...{ clock, wait: () => Promise.resolve(), log: silentLog, resolveTxt: null, timeoutMs: 1 },
+    http: createHttpClient({ policy: { allowLoopback: false }, userAgent: 'Almanac/test' }),
+    identities: { resolve: () => Promise.resolve({ kind: 'not_found', status: 404 }) },
+    revisions: { put: () => Promise.resolve(true), isFull: false },
+    labeler: (did) => roster.labeler(did),
+    ...{ definitionsStored: () => undefined, sourceFailed: () => undefined },
+    shareOf: (source) => ({ priority: 'new', domain: source, source }),
+  });
+  const followed: string[] = [];
+  const ended: string[] = [];
+  const roster: Roster = new Roster({
+    identities: { resolve: () => Promise.reject(new Error('not requested')) },
+    ...{ clock, wait: () => Promise.resolve(), refreshMs: 86_400_000, retryMs: 60_000, freshMs: 60_000 },
+    changed: (labeler) =>
+      followLabeler(labeler, {
+        ...{ roster, metadata },
+        runner: { follow: ({ did }) => followed.push(did) },
+        cap: { forget: (did) => ended.push(did) },
+      }),
+  });
+  for (let n = 0; n < maxKnown; n += 1) roster.add(did(n), 'discovered', 'directory plc.example');
+  now += 25 * 3_600_000_000;
+  for (let n = 0; n < 1_000; n += 1) roster.add(did(maxKnown + n), 'discovered', 'directory plc.example');
+  expect([followed.length, new Set(followed).size, roster.dropped]).toEqual([1_000, 1_000, 0]);
+  expect([ended, metadata.remembered]).toEqual([followed, 0]);
 });
 
 test('seeded and established labelers are not evicted if the directory is flooded with new labelers', () => {

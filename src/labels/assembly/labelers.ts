@@ -16,6 +16,7 @@ import { LabelerMetadata } from '../roster/labeler-metadata.ts';
 import { Roster } from '../roster/roster.ts';
 import { type ServiceEvent, ServiceEvents } from '../roster/service-events.ts';
 import { GroupedCommits } from '../shares/commits.ts';
+import type { DailyCap } from '../shares/daily-cap.ts';
 import { definitionShares } from '../shares/fair-queue.ts';
 import type { FilledIn } from '../state/filled-in.ts';
 import { readPosition } from '../state/reading-events.ts';
@@ -99,12 +100,7 @@ export async function createLabelers(
     sourceFailed: (part) => telemetry.sourceFailed(part),
     timeoutMs: settings.timings.requestMs,
   });
-  const follow = (labeler: KnownLabeler): void => {
-    runner.follow(labeler);
-    if (labeler.denied || labeler.endpoint === null) shares.cap.forget(labeler.did);
-    if (labeler.denied) metadata.forget(labeler.did);
-    else metadata.resolved(labeler);
-  };
+  const follow = (labeler: KnownLabeler): void => followLabeler(labeler, { roster, runner, metadata, cap: shares.cap });
   const add: Roster['add'] = (did, origin, provenance) => {
     if (roster.labeler(did) || !denials.deniesDid(did)) roster.add(did, origin, provenance);
   };
@@ -113,6 +109,28 @@ export async function createLabelers(
   const operations = await directoryOperations(base, named);
   const parts = { roster, runner, denials, metadata, services, operations };
   return { ...parts, reachability: new Reachability(log), add, stored };
+}
+
+/** Parts that a change of a labeler concerns. */
+interface FollowingParts {
+  readonly roster: Pick<Roster, 'labeler'>;
+  readonly runner: Pick<SourceRunner, 'follow'>;
+  readonly metadata: Pick<LabelerMetadata, 'resolved' | 'forget' | 'left'>;
+  readonly cap: Pick<DailyCap, 'forget'>;
+}
+
+/**
+ * Starts, moves or ends the reading of a labeler and the fetches of its metadata. Must be called after the labeler's
+ * document was read, after it was denied or allowed, and after the roster evicted it. Keeps nothing of an evicted labeler,
+ * because anyone can create any number of labelers.
+ */
+export function followLabeler(labeler: KnownLabeler, { roster, runner, metadata, cap }: FollowingParts): void {
+  const { did, denied, endpoint } = labeler;
+  runner.follow(labeler);
+  if (denied || endpoint === null) cap.forget(did);
+  if (roster.labeler(did) !== labeler) metadata.left(did);
+  else if (denied) metadata.forget(did);
+  else metadata.resolved(labeler);
 }
 
 /** Reader of the directory's stream, which runs while the instrument observes. */

@@ -22,7 +22,7 @@ import { cursorNote, type Labelers } from './labelers.ts';
 const gapTickMs = 1_000;
 /** Interval between two updates of the store record next to the artifact, in milliseconds. */
 const recordMs = 1_000;
-/** Interval between removals of the positions of labelers that left the roster, in milliseconds. */
+/** Interval between removals of what is kept of labelers that left the roster, in milliseconds. */
 const forgetMs = 60_000;
 /**
  * Maximum number of rows of the roster in one commit. A commit blocks the event loop: all 20,000 rows of a roster under
@@ -175,7 +175,7 @@ export function startTasks(
       runner.fillSlots();
     }),
     // This task is separate from the heartbeat, because this task waits while acceptance is paused.
-    every(forgetMs, () => runner.forgetUnknown((did) => roster.labeler(did) !== undefined)),
+    every(forgetMs, () => forgetEvicted(assembled)),
     every(gapTickMs, () => shares.gaps.tick()),
     every(recordMs, () => recorder.update()),
   ];
@@ -188,6 +188,17 @@ export function startTasks(
   const idle = (did: string): boolean => !runner.reads(did) || acceptance.paused !== null;
   const purging = everyActive(timings.heartbeatMs, () => purges.remove({ list: denials.list, idle }, signal));
   return { ended: Promise.all(ended), endedByClosing: Promise.all([upkeep, purging]) };
+}
+
+/**
+ * Removes the positions of the labelers that left the roster, and forgets when they were read late. The stored times stay,
+ * because the hours include the labels of these labelers.
+ */
+async function forgetEvicted({ base, labelers: { roster, runner }, ports }: Assembled): Promise<void> {
+  const isKnown = (did: string): boolean => roster.labeler(did) !== undefined;
+  await runner.forgetUnknown(isKnown);
+  // A standby that takes over loads the times of labelers before it knows them.
+  if (isActive(base.role)) ports.acceptance.filledIn.forgetUnknown((did) => isKnown(did) || runner.reads(did));
 }
 
 /**

@@ -45,7 +45,7 @@ interface Acceptance {
   /** Counts rows that repeat known labels after a change of key. */
   readonly repeats: Pick<RepeatMemory, 'find' | 'load'>;
   /** Records the times in which a source was read late. */
-  readonly filledIn: Pick<FilledIn, 'load' | 'live' | 'covering'>;
+  readonly filledIn: Pick<FilledIn, 'load' | 'live' | 'covering' | 'forgetUnknown'>;
   /** Requests to remove the rows of a source, whose earlier labels are not accepted again. */
   readonly purges: Pick<Purges, 'requestedAt'>;
   readonly cap: DailyCap;

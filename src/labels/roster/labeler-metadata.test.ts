@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { rosterRow } from '../../../harness/store/roster-row.ts';
 import { Pds } from '../../../sim/identity/pds.ts';
-import { createHttpClient, type HttpClient } from '../../network/http/http.ts';
+import { createHttpClient, type HttpClient, type JsonAnswer } from '../../network/http/http.ts';
 import type { Resolution } from '../../network/identity/identity.ts';
 import { silentLog } from '../../ops/log.ts';
 import { StoreError } from '../../store/errors.ts';
@@ -143,6 +143,28 @@ test('a record that a labeler writes during a fetch of its metadata is fetched a
   time += 600_000;
   await until(() => kept.length === 2);
   expect(kept[1]?.content).toBe(content('second'));
+});
+
+test('nothing is kept of a labeler that leaves the roster, even during a fetch of its metadata', async () => {
+  const labelers = new Map([[did, labelerWith({ handle: null })]]);
+  const fetched = Promise.withResolvers<JsonAnswer>();
+  const fetching = Promise.withResolvers<void>();
+  const getJson = () => {
+    fetching.resolve();
+    return fetched.promise;
+  };
+  const { metadata, running } = askAll(labelers, { http: { getJson } as Pick<HttpClient, 'getJson'> as HttpClient });
+  await metadata.written(did, content('written'));
+  metadata.resolved(labelerWith({ handle: null }));
+  await fetching.promise;
+  expect(metadata.remembered).toBe(1);
+  labelers.clear();
+  metadata.left(did);
+  fetched.resolve({ kind: 'json', status: 200, date: null, value: { value: record('fetched') } });
+  await wait(20, stop.signal);
+  stop.abort();
+  await running;
+  expect([metadata.remembered, kept.map((one) => one.content)]).toEqual([0, [content('written')]]);
 });
 
 test('label definitions of an unknown labeler are not stored', async () => {

@@ -95,6 +95,17 @@ export class LabelerMetadata {
     this.#due.delete(did);
   }
 
+  /** Discards everything about a labeler that left the roster. */
+  left(did: string): void {
+    this.forget(did);
+    this.#taken.delete(did);
+  }
+
+  /** Number of labelers of which anything is remembered, except that an error was logged. */
+  get remembered(): number {
+    return new Set([...this.#known.keys(), ...this.#due.keys(), ...this.#taken.keys()]).size;
+  }
+
   /**
    * Stores the definitions of a known labeler, or schedules a fetch if the last accepted definitions are too recent or
    * too many definitions wait for a commit. Must be called after a labeler has written its record. Rejects if the store
@@ -157,8 +168,9 @@ export class LabelerMetadata {
     }
   }
 
-  /** Schedules a fetch, unless an earlier one is scheduled. */
+  /** Schedules a fetch, unless an earlier one is scheduled or the labeler has left meanwhile. */
   #dueAt(did: string, at: number): void {
+    if (!this.#options.labeler(did)) return;
     this.#due.set(did, Math.min(at, this.#due.get(did) ?? Number.POSITIVE_INFINITY));
   }
 
@@ -206,7 +218,8 @@ export class LabelerMetadata {
     const answer = await http.getJson(url, { maxBytes: limits.bytes, shape: limits, timeoutMs, signal });
     if (answer.kind !== 'json') return answer.kind === 'status' && answer.status < 500;
     const content = isObject(answer.value) ? definitionsOf(answer.value.value) : null;
-    if (content === null) return true;
+    // The labeler may have left the roster, or may have been denied, during the fetch.
+    if (content === null || !this.#options.labeler(did)) return true;
     try {
       await this.#take(did, content);
       return true;

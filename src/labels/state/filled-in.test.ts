@@ -43,6 +43,21 @@ test('the pages of one catch-up extend one span, and a page in a covered minute 
   expect(await accepted(filledIn, 0, hour + minute)).toEqual([minutes(0, hour + 3 * minute)]);
 });
 
+test('the catch-ups of labelers that left the roster are forgotten, whether they were loaded or not', async () => {
+  const filledIn = new FilledIn();
+  await accepted(filledIn, 0, hour);
+  filledIn.live(did, after(2 * hour));
+  filledIn.load('did:plc:loaded', filledInName, '1.1');
+  filledIn.live('did:plc:live', after(hour));
+  expect(filledIn.size).toBe(3);
+  filledIn.forgetUnknown((source) => source === did);
+  expect(filledIn.size).toBe(1);
+  expect(await accepted(filledIn, hour, 3 * hour)).toEqual([
+    minutes(0, hour + 2 * minute),
+    minutes(2 * hour, 3 * hour + 2 * minute),
+  ]);
+});
+
 test('a page whose commit failed is covered again', async () => {
   const filledIn = new FilledIn();
   const [first, second_] = [1, 2].map(() => filledIn.covering(did, start, after(hour)).changes);

@@ -65,6 +65,21 @@ export class FilledIn {
   }
 
   /**
+   * Forgets the labelers that left the roster and have no reader, because anyone can create any number of labelers. A
+   * labeler that is found again is read like a new one, so that its first catch-up includes all earlier ones.
+   */
+  forgetUnknown(isKnown: (source: string) => boolean): void {
+    for (const remembered of [this.#spans, this.#liveThrough]) {
+      for (const source of remembered.keys()) if (!isKnown(source)) remembered.delete(source);
+    }
+  }
+
+  /** Number of sources of which anything is remembered. */
+  get size(): number {
+    return new Set([...this.#spans.keys(), ...this.#liveThrough.keys()]).size;
+  }
+
+  /**
    * Returns the change to commit with a page that is accepted at `now`, while the source is complete only up to
    * `since`. The change is empty if the delay is short, or if a stored catch-up covers the page.
    */

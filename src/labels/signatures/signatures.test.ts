@@ -81,6 +81,19 @@ test('a key of an earlier document is valid until the first observation of the n
   });
 });
 
+test('a key that was followed by the return of an earlier one is valid until it was last seen', async () => {
+  const labeler = signaturesFor([
+    { key: 'p256:new', firstSeen: 10, lastSeen: 60 },
+    { key: 'k256:second', firstSeen: 30, lastSeen: 40 },
+    { key: 'k256:first', firstSeen: 5, lastSeen: 8 },
+  ]);
+  await labeler.verify();
+  expect(labeler.used[0]?.earlier).toEqual([
+    { key: old('second'), from: null, until: 40 },
+    { key: old('first'), from: null, until: 30 },
+  ]);
+});
+
 test('a document that cannot be read is requested again after 10 minutes, and until then the last observed key stays current', async () => {
   const labeler = signaturesFor([
     { key: 'k256:first', firstSeen: 10, lastSeen: 20 },

@@ -163,14 +163,16 @@ function provenBy({ retryAt }: Learned, verdicts: readonly SignatureVerdict[]): 
 
 /**
  * Returns the keys that observed DID documents named, the most recently seen first; the first may still be in use. A
- * key's validity ends when the key that replaced it was first seen or, for the first entry, when it was last seen.
- * The start of the validity is not known.
+ * key's validity ends when the key that replaced it was first seen or, for the first entry, when it was last seen. If an
+ * earlier key replaced it, that key was first seen before, so the validity also ends when the key was last seen. The
+ * start of the validity is not known.
  */
 function seenEarlier(seen: readonly LabelerKey[]): EarlierLabelKey[] {
   const newestFirst = seen.toSorted((a, b) => b.lastSeen - a.lastSeen);
-  return newestFirst.flatMap(({ key: text, lastSeen }, i) =>
-    parseKey(text).map((key) => ({ key, from: null, until: newestFirst[i - 1]?.firstSeen ?? lastSeen })),
-  );
+  return newestFirst.flatMap(({ key: text, lastSeen }, i) => {
+    const until = micros(Math.max(lastSeen, newestFirst[i - 1]?.firstSeen ?? lastSeen));
+    return parseKey(text).map((key) => ({ key, from: null, until }));
+  });
 }
 
 /** Returns the keys of the last observed document. */

@@ -120,6 +120,23 @@ test('ready() stops waiting for the rate limit of a source when the signal abort
   expect(pace.throttled.new).toBe(0);
 });
 
+test('a source whose class changes while it waits is no longer throttled after the wait', async () => {
+  const { monotonic, wait, pass } = simulated();
+  let priority: PriorityClass = 'new';
+  const rates = only('controls', { perSecond: 1, burst: 1 });
+  const usage = new SourceUsage();
+  const pace = new Pace({ shareOf: (source) => ({ ...shareOf(source), priority }), monotonic, wait, usage, rates });
+  pace.charge('a', { controls: 3 });
+  const ready = pace.ready('a', never);
+  expect(pace.throttled).toEqual({ seeded: 0, established: 0, new: 1 });
+  priority = 'established';
+  pace.charge('a', { bytes: 1 });
+  expect(pace.throttled).toEqual({ seeded: 0, established: 1, new: 0 });
+  await pass(2_000_000);
+  await ready;
+  expect(pace.throttled).toEqual({ seeded: 0, established: 0, new: 0 });
+});
+
 test('an idle source accumulates at most its burst', async () => {
   const { monotonic, wait, pass } = simulated();
   const rates = only('rows', { perSecond: 10, burst: 20 });

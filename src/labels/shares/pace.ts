@@ -91,7 +91,7 @@ export class Pace {
   /** Number of sources of each class that wait because they, or their class, exceeded a rate. */
   get throttled(): Readonly<Record<PriorityClass, number>> {
     const counts = { seeded: 0, established: 0, new: 0 };
-    for (const { waiting, priority } of this.#sources.values()) if (waiting > 0) counts[priority] += 1;
+    for (const { waits, priority } of this.#sources.values()) if (waits.count > 0) counts[priority] += 1;
     return counts;
   }
 
@@ -129,14 +129,14 @@ export class Pace {
   async #wait(source: string, buckets: SourceBuckets, gate: ClassGate | null, signal: AbortSignal): Promise<void> {
     const { monotonic, wait, usage, shareOf } = this.#options;
     const since = monotonic();
-    buckets.waiting += 1;
+    buckets.waits.count += 1;
     try {
       for (let owed = buckets.owedMs(); owed > 0 && !signal.aborted; owed = buckets.owedMs()) {
         await wait(Math.ceil(owed), signal);
       }
       if (gate !== null && !signal.aborted) await this.#passGate(gate, buckets, shareOf(source), signal);
     } finally {
-      buckets.waiting -= 1;
+      buckets.waits.count -= 1;
       usage.add(source, { throttledMs: (monotonic() - since) / 1_000 });
     }
   }
@@ -160,7 +160,7 @@ export class Pace {
     const known = this.#sources.get(source);
     if (known?.priority === priority) return known;
     if (!known && this.#sources.size >= maxRemembered) this.#forgetIdle();
-    const made = new SourceBuckets(priority, rates[priority], monotonic, known?.waiting ?? 0);
+    const made = new SourceBuckets(priority, rates[priority], monotonic, known?.waits);
     this.#sources.set(source, made);
     return made;
   }
@@ -173,7 +173,8 @@ export class Pace {
 /** Token buckets of one source. */
 class SourceBuckets {
   readonly priority: PriorityClass;
-  waiting: number;
+  /** Number of waits in progress. The buckets of a further class share it, because a wait may end after a change of class. */
+  readonly waits: { count: number };
   /** Processor time that was charged in advance to the class for the current turn, in milliseconds. */
   prepaid = 0;
   /** Estimated processor time of a turn of this source, in milliseconds: a moving average. */
@@ -188,10 +189,10 @@ class SourceBuckets {
     priority: PriorityClass,
     rates: Readonly<Record<Resource, Rate>>,
     monotonic: () => number,
-    waiting: number,
+    waits = { count: 0 },
   ) {
     this.priority = priority;
-    this.waiting = waiting;
+    this.waits = waits;
     this.#rates = rates;
     this.#monotonic = monotonic;
     this.#at = monotonic();
@@ -226,7 +227,9 @@ class SourceBuckets {
 
   isFull(): boolean {
     this.#refill();
-    return this.waiting === 0 && resources.every((resource) => this.#balance[resource] >= this.#rates[resource].burst);
+    return (
+      this.waits.count === 0 && resources.every((resource) => this.#balance[resource] >= this.#rates[resource].burst)
+    );
   }
 
   #refill(): void {

@@ -52,6 +52,17 @@ test('a result that may soon change is confirmed after 5 s, 30 s and 5 minutes',
   expect(times).toEqual([5_000, 30_000, 300_000]);
 });
 
+test('an event is followed by look-ups even if the last ones were timed by a clock that was ahead', () => {
+  const lookups = new EventLookups(minute, liveLookupDelays);
+  const ahead = 40 * 24 * 60 * minute;
+  lookups.event(did, ahead);
+  for (let i = 0; i < 20; i += 1) lookups.looked(did, ahead + i);
+  lookups.event(did, 0);
+  expect(lookups.next(did)).toBe(0);
+  lookups.looked(did, 0);
+  expect(lookups.next(did)).toBe(5_000);
+});
+
 test('a document without an event, or of a forgotten labeler, is not looked up', () => {
   const lookups = new EventLookups(minute, liveLookupDelays);
   lookups.looked(did, 0);

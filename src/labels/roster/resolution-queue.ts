@@ -34,6 +34,15 @@ export class ResolutionQueue {
   };
   /** Resolutions in progress, with their queue and domain. */
   readonly #underWay = new Map<string, { readonly lane: Lane; readonly domain: string }>();
+  readonly #maxWaitMs: number;
+
+  /**
+   * No document is queued for a time later than `maxWaitMs` milliseconds. If a document is due later, the clock was ahead
+   * when the document was queued, and the document is due now.
+   */
+  constructor(maxWaitMs = Number.POSITIVE_INFINITY) {
+    this.#maxWaitMs = maxWaitMs;
+  }
 
   /**
    * Returns the due time of a DID's document, in milliseconds, and whether the document must be requested without the
@@ -80,7 +89,8 @@ export class ResolutionQueue {
     for (const [did, { at, fresh, domain }] of lane.due) {
       if (free <= 0) return;
       const count = ofDomain.get(domain) ?? 0;
-      if (at > now || this.#underWay.has(did) || count >= lane.perDomain) continue;
+      const isLater = at > now && at <= now + this.#maxWaitMs;
+      if (isLater || this.#underWay.has(did) || count >= lane.perDomain) continue;
       lane.due.delete(did);
       this.#underWay.set(did, { lane, domain });
       ofDomain.set(domain, count + 1);
@@ -153,6 +163,8 @@ export class EventLookups {
   /** Must be called when an event announces a change of a document. */
   event(did: string, at: number): void {
     const lookups = this.#of(did);
+    // A look-up after the event was timed by a clock that was ahead, and says nothing about the time since then.
+    if (lookups.lookedAt > at) Object.assign(lookups, { lookedAt: Number.NEGATIVE_INFINITY, paidUntil: at });
     lookups.eventAt = at;
     lookups.isConfirmation = false;
   }

@@ -62,7 +62,7 @@ export type RosterChange =
 export class Roster {
   readonly #options: RosterOptions;
   readonly #labelers = new Map<string, KnownLabeler>();
-  readonly #due = new ResolutionQueue();
+  readonly #due: ResolutionQueue;
   /** New labelers whose first look-up has not ended. */
   readonly #unread = new Set<string>();
   /** Number of consecutive failures of each did:web; hosts that hang are retried at growing intervals. */
@@ -85,6 +85,8 @@ export class Roster {
     this.#options = options;
     this.#lookupDelays = options.lookupDelays ?? liveLookupDelays;
     this.#lookups = new EventLookups(options.freshMs, this.#lookupDelays);
+    const { refreshMs, retryMs, freshMs } = options;
+    this.#due = new ResolutionQueue(Math.max(refreshMs, retryMs, freshMs, this.#lookupDelays[3]));
   }
 
   /** Number of labelers that were not added because the roster was full, up to `maxKnown`. */

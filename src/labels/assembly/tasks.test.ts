@@ -1,10 +1,13 @@
 import { expect, test, vi } from 'vitest';
-import { answered, asked } from '../../../harness/labels/label-reader.ts';
+import { answered, asked, caughtUp } from '../../../harness/labels/label-reader.ts';
 import type { RosterRow } from '../../store/roster.ts';
-import { micros } from '../../store/time.ts';
+import { day, type Interval, micros, minute } from '../../store/time.ts';
+import type { KnownLabeler } from '../roster/known-labeler.ts';
 import { maxKnown, Roster } from '../roster/roster.ts';
-import { labelerLimits } from '../state/reading-state.ts';
-import { type Acts, type Assembled, createActs, maintainStore } from './tasks.ts';
+import { labelerLimits, untracked } from '../state/reading-state.ts';
+import { Tracker } from '../state/tracker.ts';
+import { Preconditions } from './preconditions.ts';
+import { type Acts, type Assembled, clockCheck, createActs, maintainStore } from './tasks.ts';
 
 /** Work of `Acts.keep`, by the method of the store. */
 interface Work {
@@ -101,6 +104,41 @@ test('a heartbeat begins no further commit once the instrument stops, and stores
   });
   await acts.keep();
   expect(work()).toMatchObject({ commits: 3, positions: [] });
+});
+
+test('the times of a labeler that was read while the clock was ahead are corrected once an upstream confirms the clock', async () => {
+  const start = Date.UTC(2026, 5, 1) * 1000;
+  let [passed, offset] = [0, 0];
+  const clocks = { wall: () => micros(start + passed + offset), monotonic: () => passed };
+  const preconditions = new Preconditions(clocks, {
+    ...{ folder: '', minFreeBytes: 0, maxDailyBytes: 1, isDerived: true, windowDays: 30, askTime: () => undefined },
+  });
+  const tracker = new Tracker('did:plc:a', untracked(clocks.wall()));
+  const gaps: Interval[] = [];
+  const check = clockCheck({
+    base: {
+      ...{ clocks, preconditions },
+      store: { recordGap: async ({ start, end }) => void gaps.push({ start, end }) },
+    },
+    labelers: { roster: { labelers: [{ tracker } as unknown as KnownLabeler] } },
+  });
+  preconditions.onUpstreamTime(clocks.wall() / 1000);
+  tracker.apply(caughtUp(micros(start - day), micros(start)));
+  await check();
+  offset = 40 * day;
+  await check();
+  tracker.apply(answered(clocks.wall(), { dated: 1, undated: 0, live: true }));
+  [passed, offset] = [10 * minute, 0];
+  await check();
+  const unconfirmed = tracker.tracked.completeThrough;
+  preconditions.onUpstreamTime(clocks.wall() / 1000);
+  await check();
+  const corrected = tracker.tracked.completeThrough;
+  expect([unconfirmed, corrected]).toEqual([start + 40 * day, start + 10 * minute]);
+  expect(gaps).toEqual([
+    { start, end: start + 40 * day },
+    { start: start + 10 * minute, end: start + 40 * day + 10 * minute },
+  ]);
 });
 
 function logOf() {

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Micros } from '../../contract/timestamp.ts';
 import type { Log } from '../../ops/log.ts';
 import type { StoreWriter } from '../../store/port.ts';
-import { repeat, wait } from '../clock/clock.ts';
+import { type Clocks, repeat, wait } from '../clock/clock.ts';
 import type { PageAcceptance } from '../ingest/acceptance.ts';
 import { note, type ReaderPorts } from '../ingest/ports.ts';
 import { domainsOfLabeler } from '../operator/deny-file.ts';
@@ -17,6 +17,7 @@ import { labelerLimits, priorityOf } from '../state/reading-state.ts';
 import type { Foundation } from './foundation.ts';
 import { StoreRecorder, writeHeartbeat } from './heartbeat.ts';
 import { cursorNote, type Labelers } from './labelers.ts';
+import type { Preconditions } from './preconditions.ts';
 
 /** Interval between writes of pending gaps, in milliseconds. */
 const gapTickMs = 1_000;
@@ -145,10 +146,7 @@ export function startTasks(
   /** Repeats work that only the writer of the store does. */
   const everyActive = (ms: number, work: () => Promise<unknown>): Promise<void> =>
     every(ms, async () => (isActive(base.role) ? work() : undefined));
-  const lookAtClock = async (): Promise<void> => {
-    const { gap } = preconditions.look();
-    if (gap) await store.recordGap({ source: null, ...gap, reason: 'ingest_paused' });
-  };
+  const lookAtClock = clockCheck(assembled);
   const ended = [
     roster.run(signal),
     services?.run(signal) ?? Promise.resolve(),
@@ -188,6 +186,33 @@ export function startTasks(
   const idle = (did: string): boolean => !runner.reads(did) || acceptance.paused !== null;
   const purging = everyActive(timings.heartbeatMs, () => purges.remove({ list: denials.list, idle }, signal));
   return { ended: Promise.all(ended), endedByClosing: Promise.all([upkeep, purging]) };
+}
+
+/**
+ * Returns a function that checks the clock. It records the gap of a clock step, and corrects the times of each labeler once
+ * an upstream has confirmed the clock: a clock that was not confirmed may be wrong, and then corrects nothing.
+ */
+export function clockCheck({
+  base: { store, clocks, preconditions },
+  labelers: { roster },
+}: {
+  readonly base: {
+    readonly store: Pick<StoreWriter, 'recordGap'>;
+    readonly clocks: Pick<Clocks, 'wall'>;
+    readonly preconditions: Pick<Preconditions, 'look' | 'clockGeneration' | 'clockRight'>;
+  };
+  readonly labelers: { readonly roster: Pick<Roster, 'labelers'> };
+}): () => Promise<void> {
+  let corrected = preconditions.clockGeneration;
+  return async () => {
+    const { gap } = preconditions.look();
+    if (gap) await store.recordGap({ source: null, ...gap, reason: 'ingest_paused' });
+    const generation = preconditions.clockGeneration;
+    if (generation === corrected || preconditions.clockRight !== true) return;
+    corrected = generation;
+    const now = clocks.wall();
+    for (const { tracker } of roster.labelers) tracker.apply({ kind: 'clock_corrected', now });
+  };
 }
 
 /**

@@ -75,6 +75,8 @@ export type ReadingEvent =
   /** The document names another endpoint. All labels of that endpoint may belong to another labeler. */
   | { readonly kind: 'endpoint_changed' }
   | { readonly kind: 'restarted'; readonly now: Micros }
+  /** An upstream confirmed the clock after a step. Times after `now` come from a clock that was ahead. */
+  | { readonly kind: 'clock_corrected'; readonly now: Micros }
   /** All labels until `through` are stored or recorded as a gap. */
   | { readonly kind: 'completed'; readonly through: Micros }
   /**

@@ -2,7 +2,14 @@ import type { Micros } from '../../contract/timestamp.ts';
 import type { GapChange, StoredGap } from '../../store/port.ts';
 import { micros } from '../../store/time.ts';
 import type { ReadingEvent } from './reading-events.ts';
-import { type ReadingState, type SourceEvent, stateTimes, transition, unreadSince } from './reading-state.ts';
+import {
+  type ReadingState,
+  type SourceEvent,
+  stateTimes,
+  type TrackedState,
+  transition,
+  unreadSince,
+} from './reading-state.ts';
 
 /** Minimum number of failed attempts, over more than the delay limit, after which a source is unavailable. */
 export const minAttempts = 3;
@@ -55,6 +62,8 @@ function next(state: ReadingState, event: ReadingEvent, change: GapChange | null
       return { ...state, tracked: { ...state.tracked, dated: false, undated: false } };
     case 'restarted':
       return entered(state, 'restarted', event.now);
+    case 'clock_corrected':
+      return corrected(state, event.now);
     case 'completed':
       return completed(state, event.through);
     case 'taken_over':
@@ -146,6 +155,37 @@ function answered(state: ReadingState, { now, live, ...labels }: EventOf<'answer
   const readAt = responding.outageSince === null ? null : (responding.readAt ?? now);
   const then = { ...responding, tracked, readAt };
   return then.whole && live !== null ? completed(then, live) : then;
+}
+
+/**
+ * Returns the state without times after `now`, which a clock that was ahead caused. Otherwise the source would count as
+ * complete until the clock has passed these times again, and its gaps until then would not be recorded.
+ */
+function corrected(state: ReadingState, now: Micros): ReadingState {
+  const { tracked, failing, hole, beforeFirstAttempt } = state;
+  return {
+    ...state,
+    tracked: trackedUntil(tracked, now),
+    beforeFirstAttempt: beforeFirstAttempt === null ? null : trackedUntil(beforeFirstAttempt, now),
+    failing: failing === null ? null : { ...failing, since: earlier(failing.since, now) },
+    outageSince: earlier(state.outageSince, now),
+    readAt: earlier(state.readAt, now),
+    hole: hole === null ? null : { since: earlier(hole.since, now), last: earlier(hole.last, now) },
+  };
+}
+
+function trackedUntil(tracked: TrackedState, now: Micros): TrackedState {
+  const { stateSince, firstAsked, firstAnswered, lastAnswered, failingSince, completeThrough } = tracked;
+  return {
+    ...{ ...tracked, stateSince: earlier(stateSince, now), firstAsked: earlier(firstAsked, now) },
+    ...{ firstAnswered: earlier(firstAnswered, now), lastAnswered: earlier(lastAnswered, now) },
+    ...{ failingSince: earlier(failingSince, now), completeThrough: earlier(completeThrough, now) },
+  };
+}
+
+/** Returns the earlier of two times; null for an unknown time. */
+function earlier<T extends Micros | null>(at: T, now: Micros): T | Micros {
+  return at !== null && at > now ? now : at;
 }
 
 /** Returns the state with the progress of the replaced instrument, if that instrument was ahead. */

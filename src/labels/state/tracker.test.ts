@@ -296,6 +296,42 @@ test('after a takeover, a source is complete up to the time that the replaced in
   expect([tracker.unreadSince, tracker.tracked.completeThrough]).toEqual([t(25), t(25)]);
 });
 
+describe('a source that was read while the clock was ahead', () => {
+  const days = 24 * 60;
+  const ahead = () => {
+    const tracker = answering();
+    tracker.apply(caughtUp(t(-1000), t(1)));
+    tracker.apply(answered(t(40 * days), { ...dated, live: true }));
+    tracker.apply({ kind: 'clock_corrected', now: t(10) });
+    return tracker;
+  };
+
+  test('is complete at most up to the corrected time, so that a later reset or outage has a gap', () => {
+    const { completeThrough, lastAnswered } = ahead().tracked;
+    expect([completeThrough, lastAnswered]).toEqual([t(10), t(10)]);
+    expect(ahead().apply({ kind: 'reset', now: t(20), epoch: t(-1000), live: false })).toEqual({
+      kind: 'record',
+      gap: { source: did, start: t(10), end: t(20), reason: 'cursor_reset' },
+    });
+    expect(ahead().apply(failed(t(30), 'failed'))).toEqual(recorded(t(10), t(30)));
+  });
+
+  test('has no time after the correction, and keeps its earlier times', () => {
+    const tracker = answering();
+    tracker.apply({ kind: 'completed', through: t(5) });
+    for (const at of [1, 2, 3]) tracker.apply(failed(t(40 * days + at), 'failed'));
+    tracker.apply({ kind: 'hole_found', now: t(40 * days), epoch: t(-1000), before: null });
+    tracker.apply({ kind: 'clock_corrected', now: t(10) });
+    expect(tracker.reading).toMatchObject({
+      ...{ failing: { since: t(10), attempts: 3 }, outageSince: t(5), hole: { since: t(5), last: t(10) } },
+      tracked: { stateSince: t(10), firstAsked: t(0), firstAnswered: t(0), failingSince: t(10), completeThrough: t(5) },
+    });
+    const { reading } = tracker;
+    tracker.apply({ kind: 'clock_corrected', now: t(11) });
+    expect(tracker.reading).toEqual(reading);
+  });
+});
+
 test('only labels that were read at the current endpoint make a source dated or undated', () => {
   const tracker = new Tracker(did, untracked(t(0)));
   tracker.apply(answered(t(1), { dated: 1, undated: 1 }));

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type ArtifactFixture, fixture, type JsonObject } from '../../harness/artifacts/fixtures.ts';
-import { isHeldBack, recogniseLabels, recogniseWeather } from './recognise.ts';
+import { recogniseLabels, recogniseWeather } from './recognise.ts';
 
 const recognise = (name: ArtifactFixture, value: unknown) =>
   name === 'recent' || name === 'legacy' ? recogniseLabels(value) : recogniseWeather(value);
@@ -184,12 +184,4 @@ describe('an artifact without an optional field', () => {
   ])('is readable: %s without %s', (name, pointer) => {
     expect(recognise(name, changed(name, pointer, undefined)).kind).toBe('recognised');
   });
-});
-
-it.each(['recent', 'legacy'] as const)('an artifact of either producer states a hold (%s)', (name) => {
-  const held = [true, false, undefined].map((hold) => {
-    const recognised = recogniseLabels({ ...fixture(name), ...(hold === undefined ? {} : { hold }) });
-    return recognised.kind === 'recognised' && isHeldBack(recognised.artifact);
-  });
-  expect(held).toEqual([true, false, false]);
 });

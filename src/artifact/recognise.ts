@@ -45,11 +45,6 @@ export type WeatherArtifact =
   | { readonly schema: 'weather.summary.v1'; readonly summary: WeatherSummary }
   | { readonly schema: 'weatherwatch.summary/v2'; readonly summary: WeatherwatchSummary };
 
-/** Returns true if the operator of a label instrument, of either producer, holds its artifact back. */
-export function isHeldBack({ overview }: LabelArtifact): boolean {
-  return overview.hold === true;
-}
-
 /** Detects the producer of a label artifact and checks the artifact against its schema. */
 export function recogniseLabels(value: unknown): Recognised<LabelArtifact> {
   if (!isObject(value)) return unknownSchema();

@@ -1,4 +1,4 @@
-import { isHeldBack, type LabelArtifact } from '../artifact/recognise.ts';
+import type { LabelArtifact } from '../artifact/recognise.ts';
 import type { LabelFreshness } from '../contract/envelope.ts';
 import { futureToleranceSeconds } from '../contract/limits.ts';
 import { type Micros, microsFromMillis, parseTimestamp, secondsBetween } from '../contract/timestamp.ts';
@@ -40,7 +40,7 @@ export type Judgement =
 /** Extracts the parts that determine freshness from either label artifact. */
 export function labelEvidence(artifact: LabelArtifact): LabelEvidence {
   const { overview } = artifact;
-  const common = { generatedAt: parseTimestamp(overview.generated_at), held: isHeldBack(artifact) };
+  const common = { generatedAt: parseTimestamp(overview.generated_at), held: overview.hold === true };
   if (artifact.schema === '23') return { ...common, collection: 'not_recorded', warming: false };
   const { coverage, window_days } = artifact.overview;
   return {

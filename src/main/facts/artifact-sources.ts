@@ -8,7 +8,6 @@ import { recogniseWeatherHours } from '../../artifact/hours/weather-hours.ts';
 import { type LabelersReading, LabelersSource } from '../../artifact/labelers/labelers-source.ts';
 import type { ArtifactSource, Reading, Recogniser } from '../../artifact/reading.ts';
 import {
-  isHeldBack,
   type LabelArtifact,
   recogniseLabels,
   recogniseWeather,
@@ -17,6 +16,7 @@ import {
 import { UrlSource } from '../../artifact/url-source.ts';
 import { artifactNames } from '../../artifact/write.ts';
 import type { HoursSources } from '../../facts/hours/shown-hours.ts';
+import { labelEvidence } from '../../facts/judge.ts';
 import { type Catalogue, prepareCatalogue } from '../../facts/labelers/catalogue.ts';
 import { httpSchemes } from '../../input/url.ts';
 import { makeFolder, OperatorError, systemWords } from '../../ops/errors.ts';
@@ -67,7 +67,7 @@ export function artifactSources(
     });
   };
   return {
-    labels: source('labels', settings.labelsArtifact, recogniseLabels, isHeldBack),
+    labels: source('labels', settings.labelsArtifact, recogniseLabels, (artifact) => labelEvidence(artifact).held),
     weather: source('weather', settings.weatherArtifact, recogniseWeather),
     hours: hoursSources(settings),
   };

@@ -38,7 +38,7 @@ interface Labels {
 
 /**
  * Maximum time for which readers may continue after a stop is requested, in milliseconds. The limits of a stop add up
- * to 8 s, one less than the limit of the process (`stopInTime`).
+ * to 8 s, one second less than `stopWithinMs`. Closing the store has no limit of its own.
  */
 const readersMs = 3_000;
 /** Maximum duration of the last publication, in milliseconds. Without it, the former artifacts remain. */

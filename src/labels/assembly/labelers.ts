@@ -111,7 +111,7 @@ export async function createLabelers(
   return { ...parts, reachability: new Reachability(log), add, stored };
 }
 
-/** Parts that a change of a labeler concerns. */
+/** Parts that `followLabeler` updates. */
 interface FollowingParts {
   readonly roster: Pick<Roster, 'labeler'>;
   readonly runner: Pick<SourceRunner, 'follow'>;
@@ -121,8 +121,9 @@ interface FollowingParts {
 
 /**
  * Starts, moves or ends the reading of a labeler and the fetches of its metadata. Must be called after the labeler's
- * document was read, after it was denied or allowed, and after the roster evicted it. Keeps nothing of an evicted labeler,
- * because anyone can create any number of labelers.
+ * document was read, after it was denied or allowed, and after the roster evicted it. Discards what is kept of an
+ * evicted labeler, except its usage of the day and that an error was logged, because anyone can create any number of
+ * labelers.
  */
 export function followLabeler(labeler: KnownLabeler, { roster, runner, metadata, cap }: FollowingParts): void {
   const { did, denied, endpoint } = labeler;

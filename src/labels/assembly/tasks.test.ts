@@ -115,9 +115,10 @@ test('the times of a labeler that was read while the clock was ahead are correct
   });
   const tracker = new Tracker('did:plc:a', untracked(clocks.wall()));
   const gaps: Interval[] = [];
+  const corrections: number[] = [];
   const check = clockCheck({
     base: {
-      ...{ clocks, preconditions },
+      ...{ clocks, preconditions, shares: { cap: { clockCorrected: () => void corrections.push(clocks.wall()) } } },
       store: { recordGap: async ({ start, end }) => void gaps.push({ start, end }) },
     },
     labelers: { roster: { labelers: [{ tracker } as unknown as KnownLabeler] } },
@@ -135,6 +136,8 @@ test('the times of a labeler that was read while the clock was ahead are correct
   await check();
   const corrected = tracker.tracked.completeThrough;
   expect([unconfirmed, corrected]).toEqual([start + 40 * day, start + 10 * minute]);
+  // The clock was confirmed at the start, and again after it was corrected.
+  expect(corrections).toEqual([start, start + 10 * minute]);
   expect(gaps).toEqual([
     { start, end: start + 40 * day },
     { start: start + 10 * minute, end: start + 40 * day + 10 * minute },

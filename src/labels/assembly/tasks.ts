@@ -12,6 +12,7 @@ import { makeSourcesReport, type ReportedSource, writeSourcesReport } from '../p
 import { absenceOf, priorityInput } from '../roster/known-labeler.ts';
 import { listLabelers } from '../roster/labeler-lists.ts';
 import type { Roster } from '../roster/roster.ts';
+import type { DailyCap } from '../shares/daily-cap.ts';
 import { isActive } from '../standby/standby-store.ts';
 import { labelerLimits, priorityOf } from '../state/reading-state.ts';
 import type { Foundation } from './foundation.ts';
@@ -190,20 +191,22 @@ export function startTasks(
 
 /**
  * Returns a function that checks the clock. It records the gap of a clock step, and corrects the times of each labeler once
- * an upstream has confirmed the clock: a clock that was not confirmed may be wrong, and then corrects nothing.
+ * an upstream has confirmed the clock: a clock that was not confirmed may be wrong, and then corrects nothing. The first
+ * confirmation of a run corrects the times that an earlier run stored.
  */
 export function clockCheck({
-  base: { store, clocks, preconditions },
+  base: { store, clocks, preconditions, shares },
   labelers: { roster },
 }: {
   readonly base: {
     readonly store: Pick<StoreWriter, 'recordGap'>;
     readonly clocks: Pick<Clocks, 'wall'>;
     readonly preconditions: Pick<Preconditions, 'look' | 'clockGeneration' | 'clockRight'>;
+    readonly shares: { readonly cap: Pick<DailyCap, 'clockCorrected'> };
   };
   readonly labelers: { readonly roster: Pick<Roster, 'labelers'> };
 }): () => Promise<void> {
-  let corrected = preconditions.clockGeneration;
+  let corrected: number | null = null;
   return async () => {
     const { gap } = preconditions.look();
     if (gap) await store.recordGap({ source: null, ...gap, reason: 'ingest_paused' });
@@ -212,6 +215,7 @@ export function clockCheck({
     corrected = generation;
     const now = clocks.wall();
     for (const { tracker } of roster.labelers) tracker.apply({ kind: 'clock_corrected', now });
+    shares.cap.clockCorrected();
   };
 }
 

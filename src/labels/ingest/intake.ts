@@ -77,10 +77,11 @@ export function createIntake(source: Source, ports: IntakePorts, onCapReached: (
   const inTurn = <T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> => {
     const turn = before.then(async () => {
       try {
-        if (ports.acceptance.cap.isPaused(source.did)) throw new CapReached();
-        // Check no row of a page once reading ends: its rows are read again.
+        // Check no row of a page once reading ends: its rows are read again. A source that is no longer read must not be
+        // paused either.
         signal.throwIfAborted();
-        return await withStableClock(work);
+        if (ports.acceptance.cap.isPaused(source.did)) throw new CapReached();
+        return await withStableClock(work, signal);
       } catch (error) {
         if (error instanceof CapReached) onCapReached();
         throw error;
@@ -109,12 +110,13 @@ export function createIntake(source: Source, ports: IntakePorts, onCapReached: (
 /**
  * Runs `work`, and repeats it each time it rejects with `ClockChanged`, because the labels must then be judged again.
  */
-async function withStableClock<T>(work: () => Promise<T>): Promise<T> {
+async function withStableClock<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
   for (;;) {
     try {
       return await work();
     } catch (error) {
       if (!(error instanceof ClockChanged)) throw error;
+      signal.throwIfAborted();
     }
   }
 }

@@ -2,7 +2,7 @@ import type { Micros } from '../../contract/timestamp.ts';
 import type { Peer } from '../../network/http/http.ts';
 import { ClockChanged } from '../ingest/acceptance.ts';
 import type { ReaderPorts } from '../ingest/ports.ts';
-import { type KnownLabeler, priorityInput } from '../roster/known-labeler.ts';
+import { type KnownLabeler, type Presence, priorityInput } from '../roster/known-labeler.ts';
 import { type MarkedRow, noPosition, type ReadPosition } from '../state/reading-events.ts';
 import { isPrivileged, labelerLimits, priorityOf } from '../state/reading-state.ts';
 import { Source } from '../state/source.ts';
@@ -112,7 +112,7 @@ export class SourceRunner {
   /** Returns the presence of a labeler: read, waiting for a reading slot, or neither. */
   presence({ did }: KnownLabeler): Presence {
     if (this.#running.has(did)) return 'read';
-    return this.#slots.waits(did) ? 'waiting' : 'unread';
+    return this.#slots.waits(did) ? 'waiting' : 'not_read';
   }
 
   #start(labeler: KnownLabeler, endpoint: string, before: Running | null): void {
@@ -241,9 +241,6 @@ export class SourceRunner {
     });
   }
 }
-
-/** Presence of a labeler that was read before: the labeler is read, waits for a reading slot, or neither. */
-type Presence = 'read' | 'waiting' | 'unread';
 
 /**
  * Returns the newest row before a position, or null if no row is known. Labelers use one number for a row in streams and

@@ -132,17 +132,17 @@ function readTracker(): Tracker {
 
 test('a labeler that is read, or was never read, has no absence gap', () => {
   expect(absenceGap(labelerWith(readTracker()), 'read', afterwards)).toBe(null);
-  expect(absenceGap(labelerWith(new Tracker('did:plc:a', untracked(now))), 'unread', afterwards)).toBe(null);
+  expect(absenceGap(labelerWith(new Tracker('did:plc:a', untracked(now))), 'not_read', afterwards)).toBe(null);
 });
 
 test('a labeler has no absence gap after a crash until its document is read again', () => {
-  expect(absenceGap({ ...labelerWith(readTracker()), resolutionStatus: 'unresolved' }, 'unread', afterwards)).toBe(
+  expect(absenceGap({ ...labelerWith(readTracker()), resolutionStatus: 'unresolved' }, 'not_read', afterwards)).toBe(
     null,
   );
 });
 
 test('a denied labeler has no absence gap, because its denial already records a gap', () => {
-  expect(absenceGap({ ...labelerWith(readTracker()), denied: true }, 'unread', afterwards)).toBe(null);
+  expect(absenceGap({ ...labelerWith(readTracker()), denied: true }, 'not_read', afterwards)).toBe(null);
 });
 
 test('a labeler that lost its reading slot has an ingest_paused gap since the time at which it was last read to its end', () => {
@@ -156,5 +156,5 @@ test('a labeler that is unreachable for 7 days, or no longer names an endpoint, 
   unreachable.apply(failed(micros(now + 2 * hour), 'failed'));
   expect(absenceGap(labelerWith(unreachable), 'read', micros(now + 7 * day))).toBe(null);
   expect(absenceGap(labelerWith(unreachable), 'read', afterwards)).toEqual(gap);
-  expect(absenceGap(labelerWith(readTracker()), 'unread', afterwards)).toEqual(gap);
+  expect(absenceGap(labelerWith(readTracker()), 'not_read', afterwards)).toEqual(gap);
 });

@@ -204,19 +204,22 @@ export function isUnreachable(labeler: KnownLabeler, now: Micros): boolean {
   return (resolutionStatus === 'labeler' || resolutionStatus === 'bad_endpoint') && !isEnrolled(labeler, now);
 }
 
+/** Presence of a labeler that was read before: it is read, waits for a reading slot, or neither. */
+export type Presence = 'read' | 'waiting' | 'not_read';
+
 /**
  * Returns the event for an absent labeler: its labels since it was last read to the end are unknown. Returns null while
  * the labeler is read and enrolled, while it is denied, and while its document is not known.
  */
 export function absenceOf(
   { resolutionStatus, denied, tracker }: KnownLabeler,
-  presence: 'read' | 'waiting' | 'unread',
+  presence: Presence,
   now: Micros,
 ): Extract<ReadingEvent, { kind: 'displaced' | 'left' }> | null {
-  // A denial records a separate gap. After a crash, a labeler counts as unread only after its document was read again.
+  // A denial records a separate gap. After a crash, a labeler counts as not read only after its document was read again.
   if (denied || resolutionStatus === 'unresolved') return null;
   if (presence === 'waiting') return { kind: 'displaced', now };
-  return presence === 'unread' || !tracker.enrolled(now) ? { kind: 'left', now } : null;
+  return presence === 'not_read' || !tracker.enrolled(now) ? { kind: 'left', now } : null;
 }
 
 /** Logs labelers that leave the enrolment because they are unreachable, and unreachable labelers that respond again. */

@@ -101,7 +101,7 @@ export class LabelerMetadata {
     this.#taken.delete(did);
   }
 
-  /** Number of labelers of which anything is remembered, except that an error was logged. */
+  /** Number of labelers that have an entry in any map; `#logged` is not counted. */
   get remembered(): number {
     return new Set([...this.#known.keys(), ...this.#due.keys(), ...this.#taken.keys()]).size;
   }
@@ -115,7 +115,9 @@ export class LabelerMetadata {
     if (!this.#options.labeler(did)) return;
     const isProtected = isPrivileged(this.#options.shareOf(did).priority);
     const minInterval = isProtected ? this.#minIntervalMs : this.#newMinIntervalMs;
-    const next = (this.#taken.get(did) ?? Number.NEGATIVE_INFINITY) + minInterval;
+    const taken = this.#taken.get(did) ?? Number.NEGATIVE_INFINITY;
+    // A time after the present is that of a clock that was ahead.
+    const next = taken > this.#now ? Number.NEGATIVE_INFINITY : taken + minInterval;
     const isTaken = this.#now >= next && (isProtected || !this.#options.revisions.isFull);
     if (isTaken) await this.#take(did, content);
     else this.#dueAt(did, Math.max(next, this.#now));

@@ -37,8 +37,8 @@ export class ResolutionQueue {
   readonly #maxWaitMs: number;
 
   /**
-   * No document is queued for a time later than `maxWaitMs` milliseconds. If a document is due later, the clock was ahead
-   * when the document was queued, and the document is due now.
+   * A document is queued at most `maxWaitMs` milliseconds ahead. If it is due later than that, the clock was ahead when
+   * it was queued, and it is due now.
    */
   constructor(maxWaitMs = Number.POSITIVE_INFINITY) {
     this.#maxWaitMs = maxWaitMs;

@@ -41,6 +41,17 @@ test('the shares of a day are the documented fractions of the daily budget', () 
   });
 });
 
+test('the usage is reset at the next midnight after a clock that was days ahead was corrected', () => {
+  const { cap, state } = capAt({ maxRows: 100 });
+  state.now = micros(noon + 40 * 24 * hour);
+  expect(cap.admits('seeded.a', rows(100))).toBe(true);
+  state.now = noon;
+  cap.clockCorrected();
+  expect(cap.admits('seeded.a', rows(1))).toBe(false);
+  state.now = midnight;
+  expect(cap.admits('seeded.a', rows(1))).toBe(true);
+});
+
 describe('the share of one source', () => {
   test('limits the rows of the source, and pauses only this source', () => {
     const { cap } = capAt({ maxRows: 100 });

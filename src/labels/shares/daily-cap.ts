@@ -282,6 +282,11 @@ export class DailyCap {
     return this.#domains.get(`${priority} ${domain}`) ?? 0;
   }
 
+  /** Must be called after the clock was corrected, so that the usage is reset at the next midnight. */
+  clockCorrected(): void {
+    this.#day = Math.min(this.#day, dayOf(this.#options.clock()));
+  }
+
   /** Resets the usage when a new day begins. A clock that is set back does not reset the usage. */
   #updateDay(): void {
     const today = dayOf(this.#options.clock());

@@ -173,7 +173,7 @@ export class Pace {
 /** Token buckets of one source. */
 class SourceBuckets {
   readonly priority: PriorityClass;
-  /** Number of waits in progress. The buckets of a further class share it, because a wait may end after a change of class. */
+  /** Number of waits in progress. After a change of class, the new buckets share this object, because a wait may end later. */
   readonly waits: { count: number };
   /** Processor time that was charged in advance to the class for the current turn, in milliseconds. */
   prepaid = 0;

@@ -90,8 +90,20 @@ test('a key that was followed by the return of an earlier one is valid until it 
   await labeler.verify();
   expect(labeler.used[0]?.earlier).toEqual([
     { key: old('second'), from: null, until: 40 },
-    { key: old('first'), from: null, until: 30 },
+    { key: old('first'), from: null, until: 10 },
   ]);
+});
+
+test('a document and an audit log that were read while the clock was ahead are read again after it was corrected', async () => {
+  const labeler = signaturesFor([]);
+  labeler.pass(40 * 24 * 60 * minute);
+  await labeler.verify();
+  labeler.pass(-40 * 24 * 60 * minute);
+  labeler.asked.length = 0;
+  await labeler.verify();
+  expect(labeler.asked).toEqual(['document', 'audit log']);
+  await labeler.verify();
+  expect(labeler.asked).toEqual(['document', 'audit log']);
 });
 
 test('a document that cannot be read is requested again after 10 minutes, and until then the last observed key stays current', async () => {

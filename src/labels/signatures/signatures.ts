@@ -71,7 +71,7 @@ export class Signatures {
     const known = isUsable ? learned : await this.#learn(did, false, signal);
     const verdicts = await verifier.verify(labels, known.keys, signal, share);
     if (!verdicts.some((verdict) => verdict === 'invalid' || verdict === 'unverified')) return verdicts;
-    if (clock() - (this.#askedAt.get(did) ?? 0) < askAgain) return provenBy(known, verdicts);
+    if (isWithin(askAgain, this.#askedAt.get(did), clock())) return provenBy(known, verdicts);
     // The key may have changed, perhaps before the labeler was first observed. Read the document and the audit log, and
     // check again.
     const fresh = await this.#learn(did, true, signal);
@@ -130,7 +130,7 @@ export class Signatures {
   async #readLog(did: string, how: { readonly signal: AbortSignal; readonly privileged: boolean }): Promise<void> {
     const now = this.#options.clock();
     const logged = this.#logged.get(did);
-    if (logged !== undefined && now - logged.at < readLogAgain) return;
+    if (isWithin(readLogAgain, logged?.at, now)) return;
     const keys = await this.#options.identities.earlierLabelKeys(did, how);
     if (keys === null) return;
     if (this.#logged.size >= maxRemembered) this.#logged.clear();
@@ -145,12 +145,17 @@ export class Signatures {
     const now = this.#options.clock();
     const names = current.map(formatKey).join(' ');
     const written = this.#written.get(did);
-    if (written?.names === names && now >= written.at && now - written.at < writeAgain) return;
+    if (written?.names === names && isWithin(writeAgain, written.at, now)) return;
     const put = current.map((key) => this.#options.putKey({ did, key: formatKey(key), firstSeen: now, lastSeen: now }));
     if ((await Promise.all(put)).includes(null)) throw new Error('stopped');
     if (this.#written.size >= maxRemembered) this.#written.clear();
     this.#written.set(did, { names, at: now });
   }
+}
+
+/** Returns true if an event happened within a time before `now`. A time after `now` is that of a clock that was ahead. */
+function isWithin(span: number, at: Micros | undefined, now: Micros): boolean {
+  return at !== undefined && now >= at && now - at < span;
 }
 
 /**
@@ -163,14 +168,14 @@ function provenBy({ retryAt }: Learned, verdicts: readonly SignatureVerdict[]): 
 
 /**
  * Returns the keys that observed DID documents named, the most recently seen first; the first may still be in use. A
- * key's validity ends when the key that replaced it was first seen or, for the first entry, when it was last seen. If an
- * earlier key replaced it, that key was first seen before, so the validity also ends when the key was last seen. The
- * start of the validity is not known.
+ * key's validity ends when the next key was first seen after it or, if no key was, when it was last seen. The start of
+ * the validity is not known.
  */
 function seenEarlier(seen: readonly LabelerKey[]): EarlierLabelKey[] {
   const newestFirst = seen.toSorted((a, b) => b.lastSeen - a.lastSeen);
-  return newestFirst.flatMap(({ key: text, lastSeen }, i) => {
-    const until = micros(Math.max(lastSeen, newestFirst[i - 1]?.firstSeen ?? lastSeen));
+  return newestFirst.flatMap(({ key: text, lastSeen }) => {
+    const next = seen.map(({ firstSeen }) => firstSeen).filter((at) => at > lastSeen);
+    const until = next.length === 0 ? lastSeen : micros(Math.min(...next));
     return parseKey(text).map((key) => ({ key, from: null, until }));
   });
 }

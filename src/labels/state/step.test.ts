@@ -252,7 +252,7 @@ function oldestHole(open: readonly number[], event: ReadingEvent): readonly numb
   return event.kind === 'holes_left' || event.kind === 'reset' ? [] : open;
 }
 
-test('under random events, the time up to which a source is complete never decreases, and no withdrawn gap begins before the first outage', () => {
+test('under random events without a corrected clock, the time up to which a source is complete never decreases, and no withdrawn gap begins before the first outage', () => {
   fc.assert(
     fc.property(events, (happened) => {
       let state = never;

@@ -71,6 +71,8 @@ function next(state: ReadingState, event: ReadingEvent, change: GapChange | null
     case 'reading_began':
       return change === null ? state : completed(state, change.gap.end);
     case 'caught_up':
+      // The page may have been requested while the clock was ahead.
+      return completed({ ...state, outageSince: null, whole: true }, earlier(event.through, event.now));
     case 'fill_in_abandoned':
       return completed({ ...state, outageSince: null, whole: true }, event.through);
     case 'replay_started':
@@ -112,13 +114,15 @@ function reset(state: ReadingState, event: EventOf<'reset'>): ReadingState {
 
 /**
  * Returns the state after a denial. The denial is an outage whose gap is already recorded, however short it was. Until
- * the source responds, it counts as failing, so that its first response extends the gap up to that time.
+ * the source responds, it counts as failing since now, so that its first response extends the gap up to that time, also
+ * after a restart.
  */
 function allowed(state: ReadingState, now: Micros): ReadingState {
   const { lastAnswered } = state.tracked;
   if (lastAnswered === null) return state;
   return {
-    ...{ ...state, whole: false, failing: state.failing ?? { since: now, attempts: 0 } },
+    ...{ ...state, whole: false, failing: { since: now, attempts: 0 } },
+    tracked: { ...state.tracked, failingSince: now },
     ...{ outageSince: unreadSince(state) ?? lastAnswered, readAt: state.outageSince === null ? null : state.readAt },
   };
 }
@@ -154,7 +158,7 @@ function answered(state: ReadingState, { now, live, ...labels }: EventOf<'answer
   const tracked = { ...responding.tracked, dated, undated, firstAnswered, lastAnswered: now, failingSince: null };
   const readAt = responding.outageSince === null ? null : (responding.readAt ?? now);
   const then = { ...responding, tracked, readAt };
-  return then.whole && live !== null ? completed(then, live) : then;
+  return then.whole && live !== null ? completed(then, earlier(live, now)) : then;
 }
 
 /**
@@ -170,7 +174,8 @@ function corrected(state: ReadingState, now: Micros): ReadingState {
     failing: failing === null ? null : { ...failing, since: earlier(failing.since, now) },
     outageSince: earlier(state.outageSince, now),
     readAt: earlier(state.readAt, now),
-    hole: hole === null ? null : { since: earlier(hole.since, now), last: earlier(hole.last, now) },
+    // The progress of the source has the same `last`, by which both close their holes.
+    hole: hole === null ? null : { ...hole, since: earlier(hole.since, now) },
   };
 }
 
@@ -220,8 +225,8 @@ function closed(state: ReadingState, through: Micros): ReadingState {
 }
 
 /**
- * Returns the state with a later time up to which all labels are stored or recorded as a gap; the time never decreases,
- * and never passes a message that was not understood.
+ * Returns the state with a later time up to which all labels are stored or recorded as a gap; only a
+ * corrected clock makes this time earlier, and it never passes a message that was not understood.
  */
 function completed(state: ReadingState, until: Micros): ReadingState {
   const at = state.hole === null ? until : micros(Math.min(until, state.hole.since));

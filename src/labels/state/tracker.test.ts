@@ -3,6 +3,7 @@ import { answered, asked, caughtUp, failed } from '../../../harness/labels/label
 import type { Micros } from '../../contract/timestamp.ts';
 import type { GapChange } from '../../store/port.ts';
 import { hour, micros, minute } from '../../store/time.ts';
+import type { ReadingEvent } from './reading-events.ts';
 import { untracked } from './reading-state.ts';
 import { Tracker } from './tracker.ts';
 
@@ -316,6 +317,14 @@ describe('a source that was read while the clock was ahead', () => {
     expect(ahead().apply(failed(t(30), 'failed'))).toEqual(recorded(t(10), t(30)));
   });
 
+  test('is not complete beyond the corrected time by a page that was requested before the correction', () => {
+    const tracker = ahead();
+    tracker.apply({ ...answered(t(11), { ...dated, live: true }), live: t(40 * days) } as ReadingEvent);
+    expect(tracker.tracked.completeThrough).toBe(t(11));
+    tracker.apply({ ...caughtUp(t(-1000), t(12)), through: t(40 * days) } as ReadingEvent);
+    expect(tracker.tracked.completeThrough).toBe(t(12));
+  });
+
   test('has no time after the correction, and keeps its earlier times', () => {
     const tracker = answering();
     tracker.apply({ kind: 'completed', through: t(5) });
@@ -323,7 +332,7 @@ describe('a source that was read while the clock was ahead', () => {
     tracker.apply({ kind: 'hole_found', now: t(40 * days), epoch: t(-1000), before: null });
     tracker.apply({ kind: 'clock_corrected', now: t(10) });
     expect(tracker.reading).toMatchObject({
-      ...{ failing: { since: t(10), attempts: 3 }, outageSince: t(5), hole: { since: t(5), last: t(10) } },
+      ...{ failing: { since: t(10), attempts: 3 }, outageSince: t(5), hole: { since: t(5), last: t(40 * days) } },
       tracked: { stateSince: t(10), firstAsked: t(0), firstAnswered: t(0), failingSince: t(10), completeThrough: t(5) },
     });
     const { reading } = tracker;

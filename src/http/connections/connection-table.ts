@@ -343,16 +343,20 @@ export class UnsentBytes {
     if (!this.#held.has(held)) return false;
     const more = bytes - held.bytes;
     let reached = this.#limit.take(held.tiers, more);
-    while (reached === 'total' && this.#cutLargest(held)) reached = this.#limit.take(held.tiers, more);
+    while (reached === 'total' && this.#cutLargest(held, more)) reached = this.#limit.take(held.tiers, more);
     if (reached !== null) return false;
     held.bytes = bytes;
     return true;
   }
 
-  #cutLargest(asking: Held): boolean {
+  /**
+   * Aborts a response of the network that uses the most memory, if that is more than the asking network will use with
+   * `more` bytes. Returns false if there is none.
+   */
+  #cutLargest(asking: Held, more: number): boolean {
     const before = this.#monotonic() - protectedMs;
     let largest: Held | null = null;
-    let usage = this.#limit.usage(asking.tiers);
+    let usage = this.#limit.usage(asking.tiers, more);
     for (const one of this.#held) {
       if (one.bytes === 0 || one.sendingSince === null || one.sendingSince > before) continue;
       const own = this.#limit.usage(one.tiers);

@@ -123,10 +123,10 @@ export class TieredLimit {
     return this.#total;
   }
 
-  /** Returns the amount held by the widest network of a client, divided by its allowance. */
-  usage(tiers: readonly NetworkTier[]): number {
+  /** Returns the amount held by the widest network of a client, and `more`, divided by its allowance. */
+  usage(tiers: readonly NetworkTier[], more = 0): number {
     const widest = tiers.at(-1);
-    return widest ? (this.#held.get(widest.network) ?? 0) / widest.share : 0;
+    return widest ? ((this.#held.get(widest.network) ?? 0) + more) / widest.share : 0;
   }
 
   /**

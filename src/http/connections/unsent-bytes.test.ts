@@ -74,6 +74,16 @@ describe('unsent bytes', () => {
     expect(cut).toEqual(['download']);
   });
 
+  it('do not cause a response to be aborted for a network that would then hold as many', () => {
+    let now = 0;
+    const unsent = new UnsentBytes({ perClient: 100, total: 150 }, () => now);
+    expect([unsent.claim(a, uncut).settle(50), unsent.claim(b, uncut).settle(50)]).toEqual([true, true]);
+    expect(unsent.claim(c, uncut).settle(50)).toBe(true);
+    now = 10_000;
+    const other = networkTiers('192.0.2.4');
+    expect(unsent.claim(other, uncut).reserve(50)).toBe(false);
+  });
+
   it('never exceed the total limit, and the counter returns to zero when all responses are released', () => {
     const step = fc.record({
       client: fc.constantFrom(...['192.0.2.1', '2001:db8::1', '2001:db8:0:100::1', '2001:db8:0:101::1']),

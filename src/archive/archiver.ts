@@ -300,7 +300,8 @@ export class Archiver {
 
   /**
    * Returns true if a fact has a line of the current hour. Lines that are later than the clock may precede the time at
-   * which it was set back, or be left from a time when it was ahead. In the first case, the current hour has its line.
+   * which it was set back, or be left from a time when it was ahead. In the first case, the current hour usually has its
+   * line.
    */
   #hasHour(name: FactName, now: number): boolean {
     const last = this.#lastLine(name, now);

@@ -125,6 +125,8 @@ describe('a withdrawn file', () => {
     expect([results.get('gaps.json'), results.get('day.json')]).toEqual(['final', 'identical']);
     archive.content.set(`days/${second}/gaps.json`, Buffer.from('{}'));
     expect((await archive.verify()).findings).not.toEqual([]);
+    archive.content.delete(`days/${first}/gaps.json`);
+    expect(rebuildDay(archive.files, first, findIdentityIn)).toContainEqual({ name: 'gaps.json', result: 'different' });
   });
 
   it.each([

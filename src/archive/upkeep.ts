@@ -199,7 +199,9 @@ export function rebuildDay(
   const isWhole = edition === currentEdition || record.withheld.length > 0 || withdrawn.size > 0;
   const added = isWhole ? [] : computeFiles(day, days, until).filter((one) => !hasName(computed, one.name));
   const clean = added.filter(({ name, value }) => findIdentityIn(name, value) === null);
-  const unchanged = final.map(({ name }): RebuiltFile => ({ name, result: 'final' }));
+  const unchanged = final
+    .filter(({ name }) => !record.withheld.includes(name))
+    .map(({ name }): RebuiltFile => ({ name, result: finalResult(files, record, name, withdrawn.has(name)) }));
   return [...unchanged, ...results, composed, ...clean.map((one) => addFile(files, day, one))];
 }
 
@@ -224,8 +226,20 @@ function inputsOf(files: ArchiveFiles, day: string): DayInputs {
   return inputs;
 }
 
-function isPublished(record: DayRecord, { name, bytes }: ComputedFile): boolean {
+function isPublished(record: DayRecord, { name, bytes }: Pick<ComputedFile, 'name' | 'bytes'>): boolean {
   return record.files.some((file) => file.name === name && file.sha256 === sha256Of(bytes));
+}
+
+/** Returns the result for a file that can no longer be computed: `different` if its published bytes are lost. */
+function finalResult(
+  files: ArchiveFiles,
+  record: DayRecord,
+  name: string,
+  isWithdrawn: boolean,
+): RebuiltFile['result'] {
+  if (isWithdrawn) return 'withdrawn';
+  const bytes = files.read(pathOf(record.day, name));
+  return bytes !== null && isPublished(record, { name, bytes }) ? 'final' : 'different';
 }
 
 function rebuildFile(

@@ -192,8 +192,8 @@ function parseTombstone(value: unknown): Tombstone | null {
 }
 
 /**
- * Returns true if a tombstone is that of a file as the record of its day lists it. The tombstone of an open day's hours
- * has the digest of the hours that were replaced, so it is not that of the file in the closed day.
+ * Returns true if a tombstone is that of a file as the record of its day lists it. The tombstone of a file of an
+ * open day has the digest of the content that was replaced, so it is not that of the file in the closed day.
  */
 export function isTombstoneOf(tombstone: Tombstone, { name, bytes, sha256 }: ListedFile): boolean {
   return tombstone.name === name && tombstone.sha256 === sha256 && tombstone.bytes === bytes;

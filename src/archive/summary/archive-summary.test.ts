@@ -184,4 +184,10 @@ test('a table that is copied or restored after the record of its closed day is s
   writeFileSync(file('labels-rates.csv'), `hour,labels_per_hour\n${day}T00:00:00Z,6\n`);
   await until('the late labels are shown', () => shown()?.[0]?.[2] !== undefined);
   expect(shown()).toEqual([[100, 7, { count: 1, rate: 6 / 3_600 }]]);
+  // A table may have been read while it was copied.
+  writeFileSync(
+    file('weather-totals.csv'),
+    `${weather}${day}T01:00:00Z,a.example,jetstream.legacy,true,total,50,3600\r\n`,
+  );
+  await until('the whole table is shown', () => shown()?.[0]?.[0] === 150);
 });

@@ -59,15 +59,19 @@ const csvOf = {
 /** The tables that older days have in place of these. */
 const firstCsv = { weather: 'weather-by-hour.csv', labels: 'labels-by-hour.csv' };
 
+/** Files of a day whose change causes the day to be read again. */
+const watchedFiles = [tombstoneFile, ...Object.values(csvOf), ...Object.values(firstCsv)];
+
 /** Summary of a day, with what determines whether the day is read again. */
-interface KnownDay extends ReadDay {
-  /** Text that changes whenever the record, the tombstones or an absent table of the day changes. */
+interface KnownDay {
+  readonly summary: SummarisedDay;
+  /** Text that changes whenever the record or one of `watchedFiles` of the day changes. */
   readonly stamp: string;
 }
 
 /**
- * Creates the summary of an archive. A day is read again only if its record, its tombstones or a missing or damaged table
- * have changed. Neither a withdrawal nor a table that is copied or restored later changes the record of a closed day.
+ * Creates the summary of an archive. A day is read again only if its record, its tombstones or its tables have changed.
+ * Neither a withdrawal nor a table that is copied or restored later changes the record of a closed day.
  */
 export function archiveSummary({ root, pollMs, findIdentityIn, failed }: ArchiveSummaryOptions): ArchiveSummary {
   const stopping = new AbortController();
@@ -83,7 +87,9 @@ export function archiveSummary({ root, pollMs, findIdentityIn, failed }: Archive
       const index = await readBounded(join(root, indexFile));
       const list = await readBounded(join(root, issuesFile));
       const listed = index === null ? null : (parseIndex(index)?.days.slice(-summaryDays) ?? null);
-      const stamps = await Promise.all((listed ?? []).map(({ day }) => stampOfDay(root, day, known.get(day))));
+      // One day at a time, so that a year of days does not delay requests.
+      const stamps: string[] = [];
+      for (const { day } of listed ?? []) stamps.push(await stampOfDay(root, day));
       const files = stamps.join(',');
       const isRead = isSame(index, read.index) && isSame(list, read.issues) && files === read.files;
       if (index !== null && isRead) return;
@@ -104,7 +110,7 @@ export function archiveSummary({ root, pollMs, findIdentityIn, failed }: Archive
       const before = known.get(day);
       const stamp = `${sha256} ${stamps[at]}`;
       const isKnown = before?.stamp === stamp;
-      const own = isKnown ? before : { stamp, ...(await readDay(root, day, state === 'closed')) };
+      const own = isKnown ? before : { stamp, summary: await readDay(root, day, state === 'closed') };
       known.set(day, own);
       result.push(own.summary);
       // Let other tasks run after each day: reading a year of days must not delay requests.
@@ -137,11 +143,10 @@ function shownIssues(list: Buffer | null, findIdentityIn: ArchiveSummaryOptions[
   return findIdentityIn(issuesFile, { issues }) === null ? issues : [];
 }
 
-/** Returns a text that changes whenever the tombstones of a day or one of its absent tables changes. */
-async function stampOfDay(root: string, day: string, known: KnownDay | undefined): Promise<string> {
-  const names = [tombstoneFile, ...(known?.absent ?? [])];
-  const stamps = await Promise.all(names.map((name) => stampOfFile(join(root, pathOf(day, name)))));
-  return stamps.join('');
+/** Returns a text that changes whenever one of `watchedFiles` of a day changes. */
+async function stampOfDay(root: string, day: string): Promise<string> {
+  const stamps = await Promise.all(watchedFiles.map((name) => stampOfFile(join(root, pathOf(day, name)))));
+  return stamps.join(' ');
 }
 
 /** Returns a text that changes whenever a file changes; an empty text without such a file. */
@@ -160,14 +165,7 @@ async function withdrawnNames(root: string, day: string): Promise<ReadonlySet<st
   return tombstones && new Set(tombstones.map(({ name }) => name));
 }
 
-/** The summary of a day as it was read. */
-interface ReadDay {
-  readonly summary: SummarisedDay;
-  /** Names of the tables that the summary lacks because they are missing or damaged, although they are not withdrawn. */
-  readonly absent: readonly string[];
-}
-
-async function readDay(root: string, day: string, isClosed: boolean): Promise<ReadDay> {
+async function readDay(root: string, day: string, isClosed: boolean): Promise<SummarisedDay> {
   const withdrawn = await withdrawnNames(root, day);
   // A withdrawn file that still exists is not published.
   const read = async (name: string): Promise<string | null> =>
@@ -178,21 +176,11 @@ async function readDay(root: string, day: string, isClosed: boolean): Promise<Re
   const [weather, labels] = [await read(csvOf.weather), await read(csvOf.labels)];
   const [late, rates] = [await read(csvOf.late), await read(csvOf.rates)];
   const hasFirstTables = weather === null && labels === null && (older ?? olderLabels) !== null;
-  const summary = {
+  return {
     ...{ day, isClosed, hasFirstTables },
     weather: sumsIn(weather ?? older, weatherSums),
     labels: sumsIn(labels ?? olderLabels, (csv) => (labels === null ? labelsSums(csv) : labelsSums(csv, late, rates))),
   };
-  const lacking = [
-    ...(weather === null || summary.weather === null ? [csvOf.weather] : []),
-    ...(summary.weather === null ? [firstCsv.weather] : []),
-    ...(labels === null || summary.labels === null ? [csvOf.labels] : []),
-    ...(summary.labels === null ? [firstCsv.labels] : []),
-    ...(labels !== null && late === null ? [csvOf.late] : []),
-    ...(labels !== null && rates === null ? [csvOf.rates] : []),
-  ];
-  // A change of the tombstones is noticed anyway, so without intact tombstones no table is absent.
-  return { summary, absent: withdrawn === null ? [] : lacking.filter((name) => !withdrawn.has(name)) };
 }
 
 function sumsIn(csv: string | null, sums: (csv: string) => DaySums | null): DaySums | null {

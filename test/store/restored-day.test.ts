@@ -17,7 +17,7 @@ async function purge(store: StoreWriter, at: number): Promise<void> {
   while (await store.purge(now));
 }
 
-it('a sealed day from a backup contains the rows that were purged since, until the purge is requested again', async () => {
+it('a sealed day restored from a backup contains rows that were purged after the backup, until their purge is requested again', async () => {
   const writer = place.open({ at: micros(noon - day) });
   await writer.append(batch(Array.from({ length: 60 }, (_, i) => i)));
   await writer.append({ ...batch([1_000]), at: now });

@@ -25,7 +25,7 @@ it('a lease closes its session when it is released, and if another process holds
   expect(refused.close).toHaveBeenCalledTimes(1);
 });
 
-it('a lease begins no renewal while the last one is in progress, and does not make up for it afterwards', async () => {
+it('a lease begins no renewal while another is in progress, and skips those that were due meanwhile', async () => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
   onTestFinished(() => void vi.useRealTimers());
   const { session, write } = stubSession();

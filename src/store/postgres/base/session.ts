@@ -40,7 +40,7 @@ export interface Limits {
   readonly statementMs: number;
   /** Time after `statementMs` within which the reply must arrive; also the maximum time to connect. */
   readonly replyMs: number;
-  /** Aborting this signal closes the connection of the transaction in progress at once, and prevents a waiting one. */
+  /** Aborting this signal closes the connection of a transaction at once, and rejects one that waits for a connection. */
   readonly signal?: AbortSignal;
   /**
    * Limits what is repeated; absent to repeat what the table of SQLSTATEs allows. `unbegun`: only a transaction whose work

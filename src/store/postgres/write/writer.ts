@@ -60,7 +60,7 @@ const defaultWindowDays = 30;
  * Minimum number of connections of a writer: one each for batches, other changes, upkeep and reads. The lease has one
  * more.
  */
-const minConnections = 4;
+export const minConnections = 4;
 
 /** Creates the session of a writer, or of a standby that may become one. */
 export function writerSession(place: PostgresPlace, limits?: Limits): Session {

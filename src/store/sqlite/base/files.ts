@@ -29,7 +29,7 @@ import { isAbsent, type Sqlite, storeError } from './connection.ts';
  * - `writer.json`, `standby.json`: presence files that describe these processes
  * - `identities.kept`: what a closed writer leaves to the next one; see `common/kept-identities.ts`
  * - `days/YYYY-MM-DD.open.sqlite`: a day to which rows may still be added
- * - `days/YYYY-MM-DD.sealed.sqlite`: a day that never changes again
+ * - `days/YYYY-MM-DD.sealed.sqlite`: a day that gets no more rows; only a whole new file replaces it
  *
  * The open and the sealed form of a day have different names, so that a leftover log of one form is never applied to
  * the other. If both exist, the sealed form is used, because a rename made it visible only after it was complete.

@@ -51,7 +51,7 @@ def currency(body):
         return state
     if age is None or age_then is None or limit is None:
         return "not_said"
-    # A fact that is dated further ahead comes from a wrong clock, and would stay current until that time.
+    # A fact that is dated more than 300 s ahead comes from a wrong clock. It would otherwise be current until that time.
     if min(age, age_then) < -300:
         return "not_said"
     return "old" if age + age_then > limit else state

@@ -10,7 +10,7 @@ jq -r '
   def currency: .age_seconds as $age | .freshness |
     if .state == "stale" then "old" elif .state == "unavailable" then .state
     elif $age == null or .age_seconds == null or .max_age_seconds == null then "not_said"
-    # A fact that is dated further ahead comes from a wrong clock, and would stay current until that time.
+    # A fact that is dated more than 300 s ahead comes from a wrong clock. It would otherwise be current until that time.
     elif ([$age, .age_seconds] | min) < -300 then "not_said"
     elif $age + .age_seconds > .max_age_seconds then "old" else .state end;
   .facts.window as $window | .facts.total_events as $all |

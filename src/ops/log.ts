@@ -42,7 +42,8 @@ const maxUnwrittenBytes = 65_536;
 
 /**
  * Returns the destination of a log. A failed write, as on a full disk, must not end the process. The lines are kept, up
- * to `maxUnwrittenBytes`, and written before the next line that can be written; further lines are dropped.
+ * to `maxUnwrittenBytes`, and written before the next line that can be written; further lines are dropped. A line longer than
+ * `maxUnwrittenBytes` is dropped even if the log can be written.
  */
 function destinationOf(fd: number): ReturnType<typeof pino.destination> {
   // Write synchronously, so that the last line before a crash is not lost.

@@ -319,7 +319,7 @@ const schemas: Record<string, Type.TSchema> = {
 
 const description = `Public, anonymous, read-only aggregate facts about the AT Protocol network, as independent instruments observed it.
 
-Every fact carries the limits of its observation: coverage, freshness and, for labels, adequacy. Absence of evidence is reported as absence, never as a confident zero. A refused fact is a 503 with an Error object: keep the error, and never substitute zeros or an older reading.
+Every fact carries the limits of its observation: coverage, freshness and, for labels of a legacy producer, adequacy. Absence of evidence is reported as absence, never as a confident zero. A refused fact is a 503 with an Error object: keep the error, and never substitute zeros or an older reading.
 
 No key, no account, no cookies. Query parameters are ignored. Within v1 meanings do not change, and a field is added only on purpose, with a new version of this document. Each response names its contract; check it in your client. The policy at \`policy\` below the base address lists what may change, how changes are announced and how long old forms remain supported.`;
 

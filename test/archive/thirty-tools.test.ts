@@ -70,7 +70,10 @@ afterAll(async () => {
 
 function environment(zone: string): NodeJS.ProcessEnv {
   const { host, port, user, database: name } = database?.client ?? {};
-  return { TZ: zone, PGTZ: zone, PGHOST: host, PGPORT: String(port), PGUSER: user, PGDATABASE: name };
+  const server = { PGHOST: host, PGPORT: String(port), PGUSER: user, PGDATABASE: name };
+  // A tool that starts for the first time creates these directories, and may fail if another process does so meanwhile.
+  const [data, cache] = ['data', 'cache'].map((kind) => join(folder, kind, zone));
+  return { TZ: zone, PGTZ: zone, ...server, XDG_DATA_HOME: data, XDG_CACHE_HOME: cache };
 }
 
 type Verdict = 'right' | 'wrong' | 'refused';

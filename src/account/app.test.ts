@@ -9,6 +9,26 @@ import type { AccountReads } from './reading/reading-child.ts';
 import type { ReadingPool } from './reading/reading-pool.ts';
 import { missingPage } from './route.ts';
 
+type AppOptions = Parameters<typeof createAccountApp>[0];
+
+/** Creates an application whose turns `run` simulates, with other options in `change`. */
+function appOf(run: ReadingPool['run'], change: Partial<AppOptions> = {}): ReturnType<typeof createAccountApp> {
+  return createAccountApp({
+    reading: { run, warm: () => Promise.resolve(), waiting: () => 0, stop: () => Promise.resolve() },
+    cursors: createCursors([Buffer.alloc(32)]),
+    budget: createClientBudget(null),
+    cost: createCostBudget(null),
+    bounds: { maxExportRows: 10, pageRows: 10, ttlMs: 1_000 },
+    basePath: '',
+    openapi: assetFile('/nowhere'),
+    pages: () => new Map(),
+    alarm: () => undefined,
+    clock: () => 0,
+    monotonic: () => 0,
+    ...change,
+  });
+}
+
 it('the account application reserves memory for a response before it reads the store, and does not read the store if the reservation fails', async () => {
   const events: string[] = [];
   const reads = new Proxy({} as AccountReads, {
@@ -17,28 +37,13 @@ it('the account application reserves memory for a response before it reads the s
       throw new Error('unexpected read of the store');
     },
   });
-  const reading: ReadingPool = {
-    run(_turn, work) {
+  const app = appOf(
+    (_turn, work) => {
       events.push('turn');
       return work(reads);
     },
-    warm: () => Promise.resolve(),
-    waiting: () => 0,
-    stop: () => Promise.resolve(),
-  };
-  const app = createAccountApp({
-    reading,
-    cursors: createCursors([Buffer.alloc(32)]),
-    budget: createClientBudget(null),
-    cost: createCostBudget(null),
-    bounds: { maxExportRows: 10, pageRows: 10, ttlMs: 1_000 },
-    basePath: '',
-    openapi: assetFile('/nowhere'),
-    pages: () => new Map(),
-    alarm: (_route, error) => events.push(String(error)),
-    clock: () => 0,
-    monotonic: () => 0,
-  });
+    { alarm: (_route, error) => events.push(String(error)) },
+  );
   const reserve = (bytes: number): boolean => {
     events.push(`reserve ${bytes}`);
     return false;
@@ -55,26 +60,9 @@ it('the account application reserves memory for a response before it reads the s
 
 it('the account application does not read the store for a client that has disconnected', async () => {
   let turns = 0;
-  const app = createAccountApp({
-    reading: {
-      run: () => {
-        turns += 1;
-        return Promise.reject(new Error('no read'));
-      },
-      warm: () => Promise.resolve(),
-      waiting: () => 0,
-      stop: () => Promise.resolve(),
-    },
-    cursors: createCursors([Buffer.alloc(32)]),
-    budget: createClientBudget(null),
-    cost: createCostBudget(null),
-    bounds: { maxExportRows: 10, pageRows: 10, ttlMs: 1_000 },
-    basePath: '',
-    openapi: assetFile('/nowhere'),
-    pages: () => new Map(),
-    alarm: () => undefined,
-    clock: () => 0,
-    monotonic: () => 0,
+  const app = appOf(() => {
+    turns += 1;
+    return Promise.reject(new Error('no read'));
   });
   const request = { method: 'GET', target: '/exports?did=did:web:a.example', ifNoneMatch: undefined };
   await app.answer({ ...request, acceptEncoding: undefined }, 0, AbortSignal.abort());
@@ -84,33 +72,11 @@ it('the account application does not read the store for a client that has discon
 it('the account application answers an unknown path with the not-found page for the requested name, or with a JSON error if the client does not accept HTML', async () => {
   const searches: string[] = [];
   const page = withBody(404, 'text/html', Buffer.from('page'), []);
-  const app = createAccountApp({
-    reading: {
-      run: () => Promise.reject(new Error('no read')),
-      warm: () => Promise.resolve(),
-      waiting: () => 0,
-      stop: () => Promise.resolve(),
-    },
-    cursors: createCursors([Buffer.alloc(32)]),
-    budget: createClientBudget(null),
-    cost: createCostBudget(null),
-    bounds: { maxExportRows: 10, pageRows: 10, ttlMs: 1_000 },
-    basePath: '',
-    openapi: assetFile('/nowhere'),
-    pages: () =>
-      new Map([
-        [
-          missingPage,
-          ({ search }) => {
-            searches.push(search);
-            return page;
-          },
-        ],
-      ]),
-    alarm: () => undefined,
-    clock: () => 0,
-    monotonic: () => 0,
-  });
+  const missing = ({ search }: { readonly search: string }) => {
+    searches.push(search);
+    return page;
+  };
+  const app = appOf(() => Promise.reject(new Error('no read')), { pages: () => new Map([[missingPage, missing]]) });
   const bodyOf = async (target: string, accept: string | undefined): Promise<string> => {
     const request = { method: 'GET', target, accept, ifNoneMatch: undefined, acceptEncoding: undefined };
     const reply = await app.answer(request, 0, new AbortController().signal);
@@ -128,23 +94,9 @@ it('the account application answers an unknown path with the not-found page for 
 
 it('the account application charges a client for the uncompressed length of a page, and charges a HEAD request like a GET request, because both render the page', async () => {
   const charged: number[] = [];
-  const app = createAccountApp({
-    reading: {
-      run: (_turn, work) => work({ note: () => Promise.resolve(null) } as never),
-      warm: () => Promise.resolve(),
-      waiting: () => 0,
-      stop: () => Promise.resolve(),
-    },
-    cursors: createCursors([Buffer.alloc(32)]),
-    budget: createClientBudget(null),
+  const app = appOf((_turn, work) => work({ note: () => Promise.resolve(null) } as never), {
     cost: { waitFor: () => null, charge: (_client, { bytes = 0 }) => void charged.push(bytes) },
-    bounds: { maxExportRows: 10, pageRows: 10, ttlMs: 1_000 },
-    basePath: '',
-    openapi: assetFile('/nowhere'),
     pages: accountPages({ base: '', styles: new Map(), findHandle: null, alarm: () => undefined }),
-    alarm: () => undefined,
-    clock: () => 0,
-    monotonic: () => 0,
   });
   const sent: number[] = [];
   for (const acceptEncoding of [undefined, 'gzip', 'br']) {

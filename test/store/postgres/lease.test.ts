@@ -17,6 +17,20 @@ describe.skipIf(!hasPostgres())('the lease of a writer', () => {
   });
   afterAll(() => server.stop());
 
+  it('of a process that died is taken once it has expired', async () => {
+    const place = parsePostgresUrl(server.url('left'));
+    const writer = await openPostgresWriter({ place, at: noon, leaseMs });
+    await writer.close();
+    const client = new pg.Client(server.client);
+    await client.connect();
+    onTestFinished(() => client.end());
+    // A process that dies does not give up its lease.
+    await client.query('UPDATE "left".store SET expires_at = clock_timestamp() + interval \'1 second\'');
+    const next = await openPostgresWriter({ place, at: noon, leaseMs });
+    expect((await next.epoch()).startedAt).toBe(noon);
+    await next.close();
+  });
+
   it('is renewed while reads that wait for a lock occupy every other connection', async () => {
     const writer = await openPostgresWriter({ place: parsePostgresUrl(server.url('leased')), at: noon, leaseMs });
     onTestFinished(() => writer.close());

@@ -33,8 +33,10 @@ describe('scanJson', () => {
   test('counts exactly the items that a parser returns for a document', () => {
     fc.assert(
       fc.property(documents, (text) => {
-        const { elements } = count(JSON.parse(text));
-        expect(scan(text)).toEqual({ fault: null, elements });
+        const value: unknown = JSON.parse(text);
+        const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
+        const topFields = isObject ? Object.keys(value).length : 0;
+        expect(scan(text)).toEqual({ fault: null, elements: count(value).elements, topFields });
       }),
       { numRuns: 2_000 },
     );
@@ -79,6 +81,10 @@ describe('scanJson', () => {
     );
   });
 
+  test('counts a repeated key of the outermost object as a further field', () => {
+    expect(scan('{"a":{"b":1,"b":2},"a" : [{"a":1}],"\\u0061":":"}').topFields).toBe(3);
+  });
+
   test('scans any bytes without throwing', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 300 }), (bytes) => {
@@ -104,6 +110,7 @@ describe('scanJson', () => {
     expect(scan(`[${'[],'.repeat(1_000_000)}`, { elements: 1_000 })).toEqual({
       fault: 'too_many_elements',
       elements: 1_001,
+      topFields: 0,
     });
   });
 });

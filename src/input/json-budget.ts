@@ -40,6 +40,8 @@ interface Shape {
   readonly fault: ShapeFault | null;
   /** Number of values and keys up to the end or the first exceeded limit. */
   readonly elements: number;
+  /** Number of fields of the outermost object, each repetition of a key included; 0 for any other value. */
+  readonly topFields: number;
 }
 
 /** Default maximum length of a number in bytes; the exact decimal form of a double has at most 1,075 digits. */
@@ -72,6 +74,7 @@ export function scanJson(bytes: Uint8Array, limits: JsonLimits): Shape {
   let depth = 0;
   let elements = 0;
   let at = 0;
+  const shape = (fault: ShapeFault | null): Shape => ({ fault, elements, topFields: fields[1] ?? 0 });
   while (at < length) {
     const byte = bytes[at] as number;
     if (byte <= 0x20 || byte === comma) {
@@ -80,7 +83,7 @@ export function scanJson(bytes: Uint8Array, limits: JsonLimits): Shape {
     }
     if (byte === colon) {
       const count = (fields[depth] as number) + 1;
-      if (count > limits.fields) return { fault: 'too_many_fields', elements };
+      if (count > limits.fields) return shape('too_many_fields');
       fields[depth] = count;
       at += 1;
       continue;
@@ -91,10 +94,10 @@ export function scanJson(bytes: Uint8Array, limits: JsonLimits): Shape {
       continue;
     }
     elements += 1;
-    if (elements > limits.elements) return { fault: 'too_many_elements', elements };
+    if (elements > limits.elements) return shape('too_many_elements');
     if (byte === openArray || byte === openObject) {
       depth += 1;
-      if (depth > deepest) return { fault: 'too_deep', elements };
+      if (depth > deepest) return shape('too_deep');
       fields[depth] = 0;
       at += 1;
     } else if (byte === quote) {
@@ -102,10 +105,10 @@ export function scanJson(bytes: Uint8Array, limits: JsonLimits): Shape {
     } else {
       const start = at;
       at = afterScalar(bytes, at + 1);
-      if (at - start > numberBytes) return { fault: 'number_too_long', elements };
+      if (at - start > numberBytes) return shape('number_too_long');
     }
   }
-  return { fault: null, elements };
+  return shape(null);
 }
 
 /** Returns the index after the closing quote of a string, or the length of the bytes if there is no closing quote. */

@@ -218,6 +218,11 @@ export class DailyCap {
     for (const priority of priorityClasses) this.#waiting[priority].remove((one) => one.source === source);
   }
 
+  /** Must be called after the clock was corrected, so that the usage is reset at the next midnight. */
+  clockCorrected(): void {
+    this.#day = Math.min(this.#day, dayOf(this.#options.clock()));
+  }
+
   /** Returns the bytes that were granted to a source to its class. Returns false if the source had none. */
   #refundGrant(source: string): boolean {
     const granted = this.#granted.get(source);
@@ -280,11 +285,6 @@ export class DailyCap {
 
   #domainBytes(priority: PriorityClass, domain: string): number {
     return this.#domains.get(`${priority} ${domain}`) ?? 0;
-  }
-
-  /** Must be called after the clock was corrected, so that the usage is reset at the next midnight. */
-  clockCorrected(): void {
-    this.#day = Math.min(this.#day, dayOf(this.#options.clock()));
   }
 
   /** Resets the usage when a new day begins. A clock that is set back does not reset the usage. */

@@ -151,10 +151,12 @@ function viewsOf({ kind, url }: Instrument): Promise<Views> {
 }
 
 function reportViews(kind: string, figures: readonly ViewFigures[]): void {
-  for (const { name, requests, p50, p99, statuses } of figures) {
+  for (const { name, requests, p50, p99, statuses, changes } of figures) {
     const counts = Object.entries(statuses).map(([status, count]) => `${count} x ${status}`);
     console.log(row([`${kind}: ${name}, requests: ${counts.join(', ')}`, String(requests), ''], [62, 16, 0]));
     console.log(row([`${kind}: ${name}, p50 and p99, ms`, `${p50} and ${p99}`, ''], [62, 16, 0]));
+    // The first is the start. A view that stays at 200 has no other.
+    if (changes.length > 1) for (const change of changes) console.log(`${kind}: ${name}: ${change}`);
   }
 }
 

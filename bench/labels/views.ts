@@ -15,6 +15,8 @@ export interface ViewFigures {
   readonly p99: number;
   /** Number of requests by the status of the response, or `no response`. */
   readonly statuses: Readonly<Record<string, number>>;
+  /** Times and bodies of the first response of each run of equal statuses: when a view failed, and what it said. */
+  readonly changes: readonly string[];
 }
 
 /** Programs that read what an instrument writes, while requests are sent to them. */
@@ -60,6 +62,8 @@ class View {
   readonly #address: () => string;
   readonly #took: number[] = [];
   readonly #statuses: Record<string, number> = {};
+  readonly #changes: string[] = [];
+  #last = '';
 
   constructor(name: string, address: () => string) {
     this.#name = name;
@@ -72,8 +76,11 @@ class View {
       const headers = { 'X-Forwarded-For': `198.18.${(client >> 8) & 255}.${client & 255}` };
       const begun = performance.now();
       // A view that ends must not end the run, whose purpose is the instrument.
-      const status = await responseStatus(this.#address(), headers).catch(() => 'no response');
-      if (status === 200) this.#took.push(performance.now() - begun);
+      const answer = await get(this.#address(), headers).catch(() => ({ status: 'no response', said: '' }));
+      const status = String(answer.status);
+      if (status === '200') this.#took.push(performance.now() - begun);
+      if (status !== this.#last) this.#changes.push(`${new Date().toISOString()} ${status} ${answer.said}`.trimEnd());
+      this.#last = status;
       this.#statuses[status] = (this.#statuses[status] ?? 0) + 1;
       await new Promise((resolve) => setTimeout(resolve, everyMs));
     }
@@ -83,13 +90,20 @@ class View {
     const sorted = this.#took.toSorted((a, b) => a - b);
     const at = (part: number): number => Math.round(sorted[Math.floor(sorted.length * part)] ?? Number.NaN);
     const requests = Object.values(this.#statuses).reduce((sum, count) => sum + count, 0);
-    return { name: this.#name, requests, p50: at(0.5), p99: at(0.99), statuses: this.#statuses };
+    return {
+      name: this.#name,
+      requests,
+      p50: at(0.5),
+      p99: at(0.99),
+      statuses: this.#statuses,
+      changes: this.#changes,
+    };
   }
 }
 
-/** Resolves with the status of a response once its body has arrived. */
-async function responseStatus(address: string, headers: Readonly<Record<string, string>>): Promise<number> {
+/** Requests an address. Resolves once the body has arrived; `said` is the start of the body of an error. */
+async function get(address: string, headers: Readonly<Record<string, string>>) {
   const response = await fetch(address, { headers });
-  await response.arrayBuffer();
-  return response.status;
+  const body = await response.text();
+  return { status: response.status, said: response.ok ? '' : body.slice(0, 300) };
 }

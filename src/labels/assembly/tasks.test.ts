@@ -7,7 +7,7 @@ import { maxKnown, Roster } from '../roster/roster.ts';
 import { labelerLimits, untracked } from '../state/reading-state.ts';
 import { Tracker } from '../state/tracker.ts';
 import { Preconditions } from './preconditions.ts';
-import { type Acts, type Assembled, clockCheck, createActs, maintainStore } from './tasks.ts';
+import { type Acts, type Assembled, clockCheck, createActs, maintainStore, publications } from './tasks.ts';
 
 /** Work of `Acts.keep`, by the method of the store. */
 interface Work {
@@ -159,4 +159,42 @@ test('only days that could not be sealed are logged', async () => {
   expect(log.warn.mock.calls).toEqual([
     ['some days of the store could not be sealed; sealing will be retried', { days: '2024-10-05' }],
   ]);
+});
+
+/**
+ * Runs the task that publishes for `seconds`, with an interval of 60 s. The store has its first page after `pageAt`
+ * seconds. Returns the seconds at which it published.
+ */
+async function publishedIn(seconds: number, pageAt: number, publishSeconds = 60): Promise<readonly number[]> {
+  let second = 0;
+  const published: number[] = [];
+  const [interval, work] = publications(
+    {
+      store: { frontier: async () => ({ observedThrough: second < pageAt ? null : micros(1) }) as never },
+      monotonic: () => second * 1_000_000,
+      publish: async () => void published.push(second),
+    },
+    { publishSeconds },
+  );
+  while (second <= seconds) {
+    await work();
+    second += interval() / 1000;
+  }
+  return published;
+}
+
+test('the artifacts are published at the start, within a second of the first accepted page, and then at the interval', async () => {
+  expect(await publishedIn(200, 7)).toEqual([0, 7, 67, 127, 187]);
+});
+
+test('an instrument without an accepted page publishes at the interval, and once the page arrives', async () => {
+  expect(await publishedIn(200, 130)).toEqual([0, 60, 120, 130, 190]);
+});
+
+test('an instrument that starts with accepted pages publishes at the interval from the start', async () => {
+  expect(await publishedIn(130, 0)).toEqual([0, 60, 120]);
+});
+
+test('an interval of one second stays one second', async () => {
+  expect(await publishedIn(4, 2, 1)).toEqual([0, 1, 2, 3, 4]);
 });

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Micros } from '../../contract/timestamp.ts';
 import type { Log } from '../../ops/log.ts';
-import type { StoreWriter } from '../../store/port.ts';
+import type { StoreReader, StoreWriter } from '../../store/port.ts';
 import { type Clocks, repeat, wait } from '../clock/clock.ts';
 import type { PageAcceptance } from '../ingest/acceptance.ts';
 import { note, type ReaderPorts } from '../ingest/ports.ts';
@@ -24,6 +24,11 @@ import type { Preconditions } from './preconditions.ts';
 const gapTickMs = 1_000;
 /** Interval between two updates of the store record next to the artifact, in milliseconds. */
 const recordMs = 1_000;
+/**
+ * Interval between two looks for the first accepted page, in milliseconds. The overview cannot be served before that
+ * page, and must not wait for the next publication.
+ */
+const firstPageMs = 1_000;
 /** Interval between removals of what is kept of labelers that left the roster, in milliseconds. */
 const forgetMs = 60_000;
 /**
@@ -143,9 +148,10 @@ export function startTasks(
   const { roster, runner, denials, metadata, services, operations, reachability, add } = labelers;
   const { timings } = settings;
   const clock = clocks.wall;
-  const every = (ms: number, work: () => Promise<unknown>): Promise<void> => repeat(ms, work, signal, log, fail);
+  type Interval = Parameters<typeof repeat>[0];
+  const every = (ms: Interval, work: () => Promise<unknown>): Promise<void> => repeat(ms, work, signal, log, fail);
   /** Repeats work that only the writer of the store does. */
-  const everyActive = (ms: number, work: () => Promise<unknown>): Promise<void> =>
+  const everyActive = (ms: Interval, work: () => Promise<unknown>): Promise<void> =>
     every(ms, async () => (isActive(base.role) ? work() : undefined));
   const lookAtClock = clockCheck(assembled);
   const ended = [
@@ -165,7 +171,7 @@ export function startTasks(
       reachability.look(roster.labelers, clock());
       await keep();
     }),
-    everyActive(settings.publishSeconds * 1000, () => publish(signal)),
+    everyActive(...publications({ store, monotonic: clocks.monotonic, publish: () => publish(signal) }, settings)),
     every(timings.tailMs, async () => {
       for (const labeler of roster.labelers) {
         const absence = absenceOf(labeler, runner.presence(labeler), clock());
@@ -187,6 +193,36 @@ export function startTasks(
   const idle = (did: string): boolean => !runner.reads(did) || acceptance.paused !== null;
   const purging = everyActive(timings.heartbeatMs, () => purges.remove({ list: denials.list, idle }, signal));
   return { ended: Promise.all(ended), endedByClosing: Promise.all([upkeep, purging]) };
+}
+
+/**
+ * Returns the interval and the work of the task that publishes: immediately, as soon as the store has an accepted page,
+ * and `publishSeconds` after each publication.
+ */
+export function publications(
+  { store, monotonic, publish }: PublicationParts,
+  { publishSeconds }: { readonly publishSeconds: number },
+): [() => number, () => Promise<void>] {
+  const intervalMs = publishSeconds * 1000;
+  let hasPage = false;
+  let published: number | null = null;
+  return [
+    () => (hasPage ? intervalMs : Math.min(intervalMs, firstPageMs)),
+    async () => {
+      if (!hasPage) hasPage = (await store.frontier()).observedThrough !== null;
+      // `monotonic` is in microseconds.
+      if (!hasPage && published !== null && monotonic() - published < intervalMs * 1000) return;
+      await publish();
+      published = monotonic();
+    },
+  ];
+}
+
+/** Parts that `publications` uses. */
+interface PublicationParts {
+  readonly store: Pick<StoreReader, 'frontier'>;
+  readonly monotonic: Clocks['monotonic'];
+  readonly publish: () => Promise<void>;
 }
 
 /**

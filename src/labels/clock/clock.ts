@@ -125,11 +125,11 @@ export function stoppable(outer: AbortSignal): Stoppable {
 }
 
 /**
- * Runs `work` immediately, and again `ms` milliseconds after each run, until the signal aborts. Logs each failure, and
- * calls `fail` for a permanent failure of the store.
+ * Runs `work` immediately, and again `ms` milliseconds after each run, until the signal aborts. A function is asked for
+ * the time after each run. Logs each failure, and calls `fail` for a permanent failure of the store.
  */
 export async function repeat(
-  ms: number,
+  ms: number | (() => number),
   work: () => Promise<unknown>,
   signal: AbortSignal,
   log: Log,
@@ -146,7 +146,7 @@ export async function repeat(
         fail(error);
       } else log.warn('a periodic task failed and will be retried', errorFields(error));
     }
-    await wait(ms, signal);
+    await wait(typeof ms === 'number' ? ms : ms(), signal);
   }
 }
 

@@ -38,7 +38,13 @@ export const labelsSettings = {
     parse: ([first = '']) => first,
   } satisfies Setting<string>,
   contact: contactSetting,
-  publishSeconds: integer('publish-seconds', 'S', 60, { min: 1, max: 3600 }, 'interval between writes of the artifact'),
+  publishSeconds: integer(
+    'publish-seconds',
+    'S',
+    60,
+    { min: 1, max: 3600 },
+    'interval between writes of the artifact, which is also written when the first page is accepted',
+  ),
   discoverySeconds: integer(
     'discovery-seconds',
     'S',

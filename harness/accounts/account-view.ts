@@ -59,6 +59,7 @@ export async function viewOf({
   const parts = await readParts(store as never, { account, filters: {}, before: null, ...interval }, tally);
   return {
     query,
+    askedAt: now,
     now,
     shown: interval,
     interval: { ...interval, askedStart: interval.start, clipped: false },

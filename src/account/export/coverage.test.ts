@@ -160,6 +160,28 @@ describe('coverage', () => {
     });
   });
 
+  it('has the status unknown after 10 minutes without a page also on a standby that has received nothing since', async () => {
+    const store = {
+      epoch: () => ({ generationId: 'g', startedAt: start }),
+      frontier: () => ({
+        ...{ generationId: 'g', floor: start, end, observedThrough: micros(end - minute), revision: 0 },
+        replicatedThrough: end,
+      }),
+      gaps: () => [],
+      roster: () => [known(one)],
+      positions: () => [],
+    };
+    const coverageAt = (createdAt: number) =>
+      readCoverage(store as never, { start, end, askedStart: start, filters: {}, createdAt } as Snapshot);
+    expect(await coverageAt((end + 9 * minute) / 1000)).toMatchObject({ status: 'no_recorded_gaps', gaps: [] });
+    expect(await coverageAt((end + 72 * hour) / 1000)).toMatchObject({
+      status: 'unknown',
+      gaps: [
+        { start: '2026-11-21T11:59:00.000000Z', end: '2026-11-21T12:00:00.000000Z', reason: 'source_unavailable' },
+      ],
+    });
+  });
+
   it('splits the gap of a silence at a recorded interruption, which keeps its own reason', () => {
     const interrupted = gap(null, 19, 23.5);
     expect(coverage([interrupted], [known(one)], { silentMinutes: 360 }).gaps).toEqual([

@@ -19,7 +19,6 @@ import { type Interval, micros } from '../../store/time.ts';
 import { cursorBytes, type Snapshot } from '../cursor/cursor.ts';
 import type { AccountStore } from '../query/account-store.ts';
 import { atMost, type Stretch } from '../query/intervals.ts';
-import { readingTime } from '../query/query.ts';
 import { firstDigest } from './rows.ts';
 
 /** A serialized manifest and its digest, which is the first digest of the export's chain. */
@@ -141,7 +140,8 @@ export async function readCoverage(
     labeler === undefined ||
     roster.some(({ did, lastAnswered }) => did === labeler && lastAnswered !== null) ||
     (await store.positions()).some(({ source }) => source === labeler);
-  const now = readingTime(frontier, microsFromMillis(createdAt));
+  // Not `readingTime`: the time up to which a standby has received data stops together with the instrument.
+  const now = microsFromMillis(createdAt);
   return coverageOf({ interval, askedStart, labeler, now, epoch, frontier, gaps, roster, wasRead });
 }
 

@@ -140,8 +140,8 @@ export function stateSentence(state: string | null, view: AccountView, t: Texts)
  * Returns true if pages were accepted before, but none for longer than the coverage tolerance, or none since the start
  * of the interval.
  */
-function hasFallenSilent({ frontier, interval, now }: AccountView): boolean {
-  return frontier.observedThrough !== null && (isSilent(frontier, now) || isUnobserved(frontier, interval));
+function hasFallenSilent({ frontier, interval, askedAt }: AccountView): boolean {
+  return frontier.observedThrough !== null && (isSilent(frontier, askedAt) || isUnobserved(frontier, interval));
 }
 
 /** Describes a state of `n` enrolled labelers. `past` selects the past tense, for a state that is out of date. */

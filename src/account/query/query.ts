@@ -174,7 +174,7 @@ export function assertReceived({ replicatedThrough }: Frontier, until: Micros): 
  * Returns the time up to which data can be read: `now`, or, if earlier, the time up to which a standby has received
  * everything.
  */
-export function readingTime({ replicatedThrough }: Pick<Frontier, 'replicatedThrough'>, now: Micros): Micros {
+function readingTime({ replicatedThrough }: Pick<Frontier, 'replicatedThrough'>, now: Micros): Micros {
   return replicatedThrough === undefined ? now : micros(Math.min(now, replicatedThrough));
 }
 

@@ -3,7 +3,7 @@ import { account, fill, labelers, writerInTest } from '../../../harness/accounts
 import { bodyOf, linesOf } from '../../../harness/accounts/account-view.ts';
 import { folderInTest } from '../../../harness/process/folder.ts';
 import { rosterRow } from '../../../harness/store/roster-row.ts';
-import type { StoredGap } from '../../store/port.ts';
+import type { Frontier, StoredGap } from '../../store/port.ts';
 import type { RosterRow } from '../../store/roster.ts';
 import { day, hour, micros, minute } from '../../store/time.ts';
 import type { RowStore } from '../query/account-store.ts';
@@ -69,7 +69,11 @@ const [known, gone, stranger] = ['did:web:known.example', 'did:web:gone.example'
 /** Creates a view of the last seven days, for a store that began seven days ago with several rows. */
 async function viewWith(
   { roster = [], gaps = [] }: { readonly roster?: readonly RosterRow[]; readonly gaps?: readonly StoredGap[] },
-  { labeler, now = end }: { readonly labeler?: string; readonly now?: number } = {},
+  {
+    labeler,
+    now = end,
+    received = {},
+  }: { readonly labeler?: string; readonly now?: number; readonly received?: Pick<Frontier, 'replicatedThrough'> } = {},
 ): Promise<AccountView> {
   const writer = writerInTest(folderInTest(), noon);
   await fill(writer, rows, { at: noon + 1_000_000 });
@@ -78,7 +82,8 @@ async function viewWith(
   const positions = labelers.map((source) => ({ source, endpoint: 'https://labeler.example', value: '1' }));
   await writer.append({ at: micros(end - 1_000_000), observations: [], refusals: [], positions });
   const filters = labeler === undefined ? {} : { labeler };
-  const view = await createViewReader(() => 0)(writer, {
+  const store: RowStore = { ...writer, frontier: async () => ({ ...(await writer.frontier()), ...received }) };
+  const view = await createViewReader(() => 0)(store, {
     query: { account, asked: { kind: 'days', days: 7 }, filters },
     before: null,
     now: micros(now),
@@ -216,6 +221,22 @@ it("a labeler's gap is shown even if the cached data about all labelers does not
   if (view === 'out_of_window') throw new Error(view);
   expect(view.labelers.find(({ labeler }) => labeler === labelers[0])?.gaps).toMatchObject([gap]);
   expect(view.timeline.partly).toMatchObject([gap]);
+});
+
+describe('a page from a standby that has received nothing more since the instrument stopped', () => {
+  const standby = { received: { replicatedThrough: micros(end) } };
+  const textAt = async (now: number) => linesOf(bodyOf(await viewWith({}, { now, ...standby }))).join('\n');
+
+  it('states in the past tense which labelers were read, once the last page is more than 10 minutes old', async () => {
+    expect(await textAt(end + minute)).toContain('2 of 2 labelers that Almanac follows are being read, ');
+    expect(await textAt(end + 3 * day)).toContain('2 of 2 labelers that Almanac follows were being read when');
+  });
+
+  it('shows the time after the last page as unobserved', async () => {
+    const { interval, timeline } = await viewWith({}, { now: end + 3 * day, ...standby });
+    expect(interval.end).toBe(end);
+    expect(timeline.unseen).toEqual([{ start: end - 1_000_000, end }]);
+  });
 });
 
 describe('labelers without rows of the account', () => {

@@ -39,6 +39,9 @@ export interface LabelerView extends LabelerCount, HowRead {
 /** Data of an account's page. */
 export interface AccountView {
   readonly query: AskedQuery;
+  /** Time of the request, by which a silence is judged. */
+  readonly askedAt: Micros;
+  /** Time up to which data can be read: `askedAt`, or earlier on a standby. */
   readonly now: Micros;
   /** Requested interval, limited to the rolling window. */
   readonly shown: Interval;
@@ -90,11 +93,11 @@ export function createViewReader(monotonic: () => number): ViewReader {
 
 async function readView(
   store: RowStore,
-  { query, before, now: asked, language = 'en' }: ViewQuery,
+  { query, before, now: askedAt, language = 'en' }: ViewQuery,
   { definitions, labelers }: { readonly definitions: DefinitionCache; readonly labelers: LabelerCache },
 ): Promise<AccountView | 'out_of_window'> {
   const [frontier, { startedAt }] = await Promise.all([store.frontier(), store.epoch()]);
-  const { now, window, interval } = availableInterval(frontier, query.asked, asked, before);
+  const { now, window, interval } = availableInterval(frontier, query.asked, askedAt, before);
   if (interval === 'out_of_window') return interval;
   const { account, filters } = query;
   const { start, end } = interval;
@@ -117,11 +120,13 @@ async function readView(
   const views = named.map((count) => viewOf(count, hasRows(count), network, gapsOf.get(count.labeler)));
   const ownGaps = gapsOf.get(serviceOnly)?.gaps ?? [];
   const shown = shownInterval(query, interval, now);
-  const unobserved = unobservedEnd(frontier, interval, now);
+  // Judge the silence by the clock: the time up to which a standby has received data stops together with the instrument.
+  const unobserved = unobservedEnd(frontier, interval, askedAt);
   // Add the time for which a labeler was not read after it left: no gap is recorded for that time.
   const theirs = views.flatMap((one): Interval[] => [...one.gaps, ...unreadOf(one, interval)]);
   return {
     query,
+    askedAt,
     now,
     shown,
     interval,

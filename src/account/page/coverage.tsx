@@ -2,6 +2,7 @@ import { gappedTime, isSilent, isUnobserved } from '../../store/gaps.ts';
 import type { StoredGap } from '../../store/port.ts';
 import type { Removals } from '../../store/removals.ts';
 import type { Texts } from '../texts/en.ts';
+import { unreadOf } from '../view/labelers.ts';
 import type { AccountView, LabelerView } from '../view/view.ts';
 import { formatMissed, Instant, Labeler } from './observation.tsx';
 
@@ -109,6 +110,9 @@ function LabelerItem({ of, view, t }: { readonly of: LabelerView; readonly view:
       </li>
     );
   }
+  // The absence of recorded gaps means nothing if the labeler was not read: no gap is recorded for that time.
+  const noGap = unreadOf(of, view.interval).length > 0 ? null : t.noOwnGap;
+  const gapSentence = gaps.length > 0 ? t.ownGaps(gaps.length, formatMissed(t, gappedTime(gaps))) : noGap;
   return (
     <li>
       <p>
@@ -120,8 +124,7 @@ function LabelerItem({ of, view, t }: { readonly of: LabelerView; readonly view:
         {stateSentence(state, view, t)}
         {t.formats.sentenceSpace}
         {lastAsked === null ? t.lastReadUnknown : t.lastRead(<Instant at={lastAsked} t={t} />)}
-        {t.formats.sentenceSpace}
-        {gaps.length === 0 ? t.noOwnGap : t.ownGaps(gaps.length, formatMissed(t, gappedTime(gaps)))}
+        {gapSentence === null ? '' : `${t.formats.sentenceSpace}${gapSentence}`}
       </p>
       <GapList gaps={gaps} heading={t.itsGaps} t={t} />
     </li>

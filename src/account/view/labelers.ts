@@ -99,11 +99,12 @@ export function howRead(labeler: string, rows: boolean, { states, notEnrolled, l
 
 /**
  * Returns the parts of an interval in which a labeler was not read. These parts complement the recorded gaps, which
- * exist only for labelers that are being read.
+ * exist only for labelers that are being read. If no response of the labeler is known, nothing shows when it was read:
+ * the account may have rows of a labeler that a full roster evicted.
  */
 export function unreadOf({ reading, state, lastAsked }: HowRead, { start, end }: Interval): Interval[] {
-  if (reading !== 'read') return [{ start, end }];
-  if (state !== null || lastAsked === null || lastAsked >= end) return [];
+  if (reading !== 'read' || lastAsked === null) return [{ start, end }];
+  if (state !== null || lastAsked >= end) return [];
   return [{ start: micros(Math.max(start, lastAsked)), end }];
 }
 

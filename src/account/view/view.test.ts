@@ -143,6 +143,24 @@ describe('a page with a labeler filter', () => {
     ]);
   });
 
+  it('shows a labeler with rows that was evicted from the roster as unobserved, except for the counts of its rows', async () => {
+    const writer = writerInTest(folderInTest(), noon);
+    await fill(writer, rows, { at: noon + 1_000_000 });
+    const positions = [{ source: known, endpoint: 'https://known.example', value: '1' }];
+    await writer.append({ at: micros(end - 1_000_000), observations: [], refusals: [], positions });
+    const view = await createViewReader(() => 0)(writer, {
+      query: { account, asked: { kind: 'days', days: 7 }, filters: { labeler: labelers[0] } },
+      ...{ before: null, now: micros(end) },
+    });
+    if (view === 'out_of_window') throw new Error(view);
+    const { timeline, interval } = view;
+    expect(timeline.unseen).toEqual([{ start: interval.start, end: interval.end }]);
+    expect(timeline.days.map(({ counts }) => counts)).toEqual([{ applied: 1, removed: 1 }, ...Array(7).fill(null)]);
+    const text = linesOf(bodyOf(view)).join('\n');
+    expect(text).toContain('Almanac does not read this labeler now. The time of its last response is unknown.');
+    expect(text).not.toContain('No gap of this labeler');
+  });
+
   it('shows zeros for the days on which the labeler was read', async () => {
     const roster = [row(known, 'established', { lastAnswered: micros(end - hour) })];
     const view = await viewWith({ roster }, { labeler: known });
@@ -208,6 +226,7 @@ describe('a day of the timeline', () => {
 it("a labeler's gap is shown even if the cached data about all labelers does not contain the gap", async () => {
   const writer = writerInTest(folderInTest(), noon);
   await fill(writer, rows, { at: noon + 1_000_000 });
+  await writer.putRoster(labelers.map((did) => row(did, 'established', { lastAnswered: micros(noon + 4 * minute) })));
   const gap = { start: micros(noon + 2 * minute), end: micros(noon + 3 * minute) };
   const readView = createViewReader(() => 0);
   const read = () =>

@@ -180,8 +180,8 @@ export const de: Texts = {
   notObserved: 'nicht beobachtet',
   notAllCounted: 'nicht alle gezählt',
   intervalNotObserved: 'Dieser Zeitraum wurde nicht beobachtet.',
-  noneOfPart: 'In diesem Zeitraum nicht beobachtet.',
-  noneOfPartBefore: 'In diesem Zeitraum vor dieser Stelle nicht beobachtet.',
+  noneOfPart: 'In diesem Zeitraum wurden keine Ereignisse beobachtet.',
+  noneOfPartBefore: 'In diesem Zeitraum wurden vor dieser Stelle keine Ereignisse beobachtet.',
   noneOfPartYet: 'Bisher nichts gefunden; ältere Beobachtungen wurden noch nicht gelesen.',
   more: ({ shown, newest, total }) => {
     const of = total === null ? '' : ` von ${counted(total, { one: 'Beobachtung', other: 'Beobachtungen' })}`;

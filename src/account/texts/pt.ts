@@ -163,7 +163,7 @@ export const pt: Texts = {
     onlyLabeler: 'Mostrar apenas este rotulador',
     moreValues: (n) =>
       `Mais ${counted(n, { one: 'valor', other: 'valores' })} com menos observações não ${plural(n, { one: 'está listado', other: 'estão listados' })} aqui.`,
-    missed: (missing) => `Sem observação neste intervalo: ${missing}.`,
+    missed: (missing) => `Não observado neste intervalo: ${missing}.`,
     noneMissed: 'Nenhum tempo sem observação deste rotulador está registrado neste intervalo.',
     daysOnly: 'Apenas o dia UTC é indicado quando esta página não lista todas as observações.',
   },

@@ -149,6 +149,29 @@ describe.each(languages.filter((language) => language !== 'en'))('the translatio
   });
 });
 
+it.each([
+  ['en', /not observed/i],
+  ['de', /nicht beobachtet/i],
+  ['es', /no observado|sin observar/i],
+  ['pt', /não observado/i],
+  ['ja', /未観測|観測され(?:なかった|ません)/],
+] as const)(
+  'the catalogue in %s has one term for unobserved time, and does not use it for observed time without observations',
+  (language, term) => {
+    const t = textsOf(language);
+    const unobserved = [
+      ...[t.notObserved, t.legend.unseen, t.columns.unseen, t.reason.not_observed, t.captionUnseen],
+      ...[t.dayMissed('PIECE1', 'PIECE2'), t.answer.missed('PIECE1')],
+    ];
+    const empty = [
+      ...[t.none, t.noneMatching, t.noneMatchingBefore, t.noneOfPart, t.noneOfPartBefore],
+      ...[t.noObservation('PIECE1', 'PIECE2'), t.noMatch('PIECE1', 'PIECE2')],
+    ];
+    expect(unobserved.filter((text) => !term.test(text))).toEqual([]);
+    expect(empty.filter((text) => term.test(text) || text.includes(t.intervalNotObserved))).toEqual([]);
+  },
+);
+
 it('the English catalogue has no note about a translation', () => {
   expect(english.translationNote).toBeNull();
 });

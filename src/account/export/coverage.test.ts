@@ -240,6 +240,21 @@ describe('coverage', () => {
     expect(coverage([], [complete]).labelers).toMatchObject([{ labeler_did: two, gaps }]);
   });
 
+  it('merges the gap of a departed labeler with a recorded gap that has the same reason, so that no time is in two gaps', () => {
+    const left = { ...known(two, 'established', false), lastAnswered: micros(start + 3 * hour) };
+    const recorded = [gap(two, 1, 2, 'cursor_reset'), gap(two, 3, 20, 'source_unavailable')];
+    expect(coverage(recorded, [left]).labelers).toEqual([
+      {
+        labeler_did: two,
+        state: 'not_enrolled',
+        gaps: [
+          { start: '2026-11-20T13:00:00.000000Z', end: '2026-11-20T14:00:00.000000Z', reason: 'cursor_reset' },
+          { start: '2026-11-20T15:00:00.000000Z', end: '2026-11-21T12:00:00.000000Z', reason: 'source_unavailable' },
+        ],
+      },
+    ]);
+  });
+
   it('excludes a labeler that is not enrolled, unless it has a gap in the interval', () => {
     const gone = known(two, 'established', false);
     expect(coverage([], [known(one), gone]).labelers).toHaveLength(1);

@@ -10,7 +10,7 @@ import type { Gap } from '../../contract/labels.ts';
 import { maxGaps } from '../../contract/limits.ts';
 import { formatMicros, formatTimestamp, type Micros, microsFromMillis } from '../../contract/timestamp.ts';
 import type { CoverageStatus } from '../../contract/vocabulary.ts';
-import { departureGap, unobservedEnd, unobservedGaps } from '../../store/gaps.ts';
+import { coalesce, departureGap, unobservedEnd, unobservedGaps } from '../../store/gaps.ts';
 import { storeOrigin } from '../../store/origin.ts';
 import type { Epoch, Frontier, StoredGap } from '../../store/port.ts';
 import { removedRowsSentence } from '../../store/removals.ts';
@@ -154,7 +154,9 @@ export function coverageOf(inputs: CoverageInputs): AccountCoverage {
   const { interval, askedStart, now, epoch, frontier, roster } = inputs;
   const silence = unobservedGaps(frontier, { interval, now }, inputs.gaps);
   const departures = roster.flatMap((row) => departureGap(row, interval) ?? []);
-  const bySource = Map.groupBy([...inputs.gaps, ...silence, ...departures], ({ source }) => source);
+  const bySource = Map.groupBy([...inputs.gaps, ...silence], ({ source }) => source);
+  // A gap may already be recorded for the time after a departure. Merge the two, so that clients can add up the gaps.
+  for (const gap of departures) bySource.set(gap.source, coalesce([...(bySource.get(gap.source) ?? []), gap]));
   const own = atMost(bySource.get(null) ?? [], maxGaps);
   const labelers = labelersOf(inputs, bySource);
   const warmup =

@@ -108,12 +108,15 @@ export function unreadOf({ reading, state, lastAsked }: HowRead, { start, end }:
   return [{ start: micros(Math.max(start, lastAsked)), end }];
 }
 
-/** Lifetime of cached data about labelers, in milliseconds; also the maximum error of a "last read" time on a page. */
+/**
+ * Lifetime of cached data about labelers, in milliseconds; longer if reading them is slow (`kept`). It is also the maximum
+ * error of a "last read" time on a page.
+ */
 const labelersMs = 5_000;
 
 /**
- * Lifetime of cached missed time, in milliseconds. Reading hundreds of gaps for each of hundreds of labelers would cost
- * more than the rest of a page.
+ * Lifetime of cached missed time, in milliseconds; longer if reading it is slow (`kept`). Reading hundreds of gaps for
+ * each of hundreds of labelers would cost more than the rest of a page.
  */
 const missedMs = 30_000;
 

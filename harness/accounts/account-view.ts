@@ -82,6 +82,7 @@ export async function viewOf({
       reading: 'read',
       state: 'established',
       lastAsked: micros(now - 30_000_000),
+      completeUntil: null,
       gaps: [],
     })),
     otherLabelers: 0,

@@ -215,11 +215,22 @@ export function departureGap(
   row: Pick<RosterRow, 'did' | 'enrolled' | 'completeThrough' | 'lastAnswered'>,
   interval: Interval,
 ): StoredGap | null {
-  if (row.enrolled) return null;
-  const since = row.completeThrough ?? row.lastAnswered;
+  const since = completeUntil(row);
   if (since === null) return null;
   const gap: StoredGap = { source: row.did, start: since, end: interval.end, reason: 'source_unavailable' };
   return clip([gap], interval)[0] ?? null;
+}
+
+/**
+ * Returns the end of the complete data of a labeler that is no longer enrolled. Returns null for an enrolled labeler, and
+ * for a labeler that never responded.
+ */
+export function completeUntil({
+  enrolled,
+  completeThrough,
+  lastAnswered,
+}: Pick<RosterRow, 'enrolled' | 'completeThrough' | 'lastAnswered'>): Micros | null {
+  return enrolled ? null : (completeThrough ?? lastAnswered);
 }
 
 /** Returns the parts of an interval that are not in any gap. */

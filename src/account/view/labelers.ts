@@ -2,7 +2,7 @@ import { maxGapsPerLabeler } from '../../contract/account.ts';
 import type { Micros } from '../../contract/timestamp.ts';
 import { admitHttpUrl } from '../../network/guard/address-policy.ts';
 import { isResolvableHandle } from '../../network/identity/did-document.ts';
-import { departureGap } from '../../store/gaps.ts';
+import { completeUntil, departureGap } from '../../store/gaps.ts';
 import type { StoredGap } from '../../store/port.ts';
 import { type Removals, readRemovals } from '../../store/removals.ts';
 import type { LabelerHandle } from '../../store/roster.ts';
@@ -22,6 +22,8 @@ export interface Labelers {
   readonly endpoints: ReadonlyMap<string, string>;
   /** Time of each labeler's last successful read. */
   readonly lastAsked: ReadonlyMap<string, Micros>;
+  /** End of the complete data of each labeler that is no longer enrolled. */
+  readonly completeUntil: ReadonlyMap<string, Micros>;
   /** Rows that were removed from the store. */
   readonly removed: Removals;
 }
@@ -85,15 +87,19 @@ export interface HowRead {
   readonly state: string | null;
   /** Time of the labeler's last successful read, or null if unknown. */
   readonly lastAsked: Micros | null;
+  /** End of the complete data if the labeler is no longer enrolled, otherwise null. */
+  readonly completeUntil: Micros | null;
 }
 
 /** Returns whether and when a labeler was read. `rows` is true if the account has rows from the labeler. */
-export function howRead(labeler: string, rows: boolean, { states, notEnrolled, lastAsked }: Labelers): HowRead {
+export function howRead(labeler: string, rows: boolean, labelers: Labelers): HowRead {
+  const { states, notEnrolled, lastAsked } = labelers;
   const known = states.has(labeler) || notEnrolled.has(labeler);
   return {
     reading: rows || lastAsked.has(labeler) ? 'read' : known ? 'never_read' : 'not_known',
     state: states.get(labeler) ?? null,
     lastAsked: lastAsked.get(labeler) ?? null,
+    completeUntil: labelers.completeUntil.get(labeler) ?? null,
   };
 }
 
@@ -102,10 +108,14 @@ export function howRead(labeler: string, rows: boolean, { states, notEnrolled, l
  * exist only for labelers that are being read. If no response of the labeler is known, nothing shows when it was read:
  * the account may have rows of a labeler that a full roster evicted.
  */
-export function unreadOf({ reading, state, lastAsked }: HowRead, { start, end }: Interval): Interval[] {
+export function unreadOf(
+  { reading, state, lastAsked, completeUntil: completeEnd }: HowRead,
+  { start, end }: Interval,
+): Interval[] {
   if (reading !== 'read' || lastAsked === null) return [{ start, end }];
-  if (state !== null || lastAsked >= end) return [];
-  return [{ start: micros(Math.max(start, lastAsked)), end }];
+  const since = completeEnd ?? lastAsked;
+  if (state !== null || since >= end) return [];
+  return [{ start: micros(Math.max(start, since)), end }];
 }
 
 /**
@@ -150,6 +160,12 @@ async function readLabelers(store: AccountStore): Promise<Labelers> {
     endpoints: new Map(roster.flatMap(({ did, endpoint }) => (endpoint === null ? [] : [[did, endpoint]]))),
     notEnrolled: new Set(roster.filter((row) => !row.enrolled).map(({ did }) => did)),
     lastAsked,
+    completeUntil: new Map(
+      roster.flatMap((row): [string, Micros][] => {
+        const until = completeUntil(row);
+        return until === null ? [] : [[row.did, until]];
+      }),
+    ),
     removed,
   };
 }

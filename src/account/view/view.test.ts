@@ -143,6 +143,16 @@ describe('a page with a labeler filter', () => {
     ]);
   });
 
+  it('shows a labeler that is no longer enrolled as unobserved since the end of its complete data, if that precedes its last response', async () => {
+    const completeThrough = micros(noon + 2 * day);
+    const times = { completeThrough, lastAnswered: micros(completeThrough + 3 * hour) };
+    const roster = [row(gone, 'established', { enrolled: false, ...times })];
+    const { timeline } = await viewWith({ roster }, { labeler: gone });
+    expect(timeline.unseen).toEqual([{ start: completeThrough, end }]);
+    const { timeline: all } = await viewWith({ roster });
+    expect(all.partly).toEqual([{ start: completeThrough, end }]);
+  });
+
   it('shows a labeler with rows that was evicted from the roster as unobserved, except for the counts of its rows', async () => {
     const writer = writerInTest(folderInTest(), noon);
     await fill(writer, rows, { at: noon + 1_000_000 });

@@ -128,7 +128,7 @@ try {
   for (let i = 0; i < 8; i += 1) {
     if (i === 4) hours = new HoursPublisher(options);
     const reading = await reader.read(micros(now), 30);
-    const { entries } = listLabelers(reading, inputs);
+    const { all: entries } = listLabelers(reading, inputs);
     const sources = { ...noSources, at: new Date(now / 1000).toISOString() };
     const before = process.threadCpuUsage();
     const longest = await longestTurn(() => hours.publish({ reading, entries, sources }));

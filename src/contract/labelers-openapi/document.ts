@@ -148,12 +148,12 @@ const htmlContent = { 'text/html': { schema: { type: 'string', description: 'A p
 const responseComponents = {
   NotModified: factsResponses.NotModified,
   NotFound: {
-    description: 'Almanac does not follow this labeler, or there is no such path.',
+    description: 'The list does not contain this labeler, or there is no such path.',
     headers: headers('ContentLength', 'NoStore'),
     content: jsonContent('Error', labelerExamples.notFound),
   },
   PageNotFound: {
-    description: 'Almanac does not follow this labeler. Sent as an HTML page.',
+    description: 'The list does not contain this labeler. Sent as an HTML page.',
     headers: headers('ContentLength', 'NoStore'),
     content: htmlContent,
   },

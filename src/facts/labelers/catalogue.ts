@@ -49,7 +49,7 @@ export function prepareCatalogue(alarm: (leak: string) => void): Preparation<Cat
       texts.push(JSON.stringify(entry));
       if (texts.length === groupEntries) encodeGroup();
     },
-    async finish(_set, sliceEnd) {
+    async finish({ header: { omitted } }, sliceEnd) {
       const pause = async (): Promise<void> => {
         const ended = sliceEnd();
         if (ended) await ended;
@@ -69,7 +69,8 @@ export function prepareCatalogue(alarm: (leak: string) => void): Preparation<Cat
       const states = Object.fromEntries(labelerStates.map((state) => [state, 0])) as Record<LabelerState, number>;
       for (const { state } of entries) states[state] += 1;
       const complete = entries.filter(isComplete).length;
-      const conclusion = listConclusion({ enrolled: entries.filter(({ enrolled }) => enrolled).length, complete });
+      const enrolled = entries.filter((entry) => entry.enrolled).length;
+      const conclusion = listConclusion({ enrolled, complete, omitted });
       return { entries, orders: orders as Record<SortKey, Uint16Array>, search, states, conclusion, json };
     },
   };

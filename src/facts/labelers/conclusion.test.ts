@@ -154,6 +154,25 @@ describe('the conclusion about all labelers', () => {
       '1 of the 3 labelers that Almanac follows was read without a gap in the last 7 days. The activity of the other 2 is known only in part.',
     ],
   ])('has a grammatical text for %i labelers of which %i were read completely', (enrolled, complete, text) => {
-    expect(listConclusion({ enrolled, complete })).toBe(text);
+    expect(listConclusion({ enrolled, complete, omitted: 0 })).toBe(text);
   });
+
+  it.each([
+    [0, 0, 'Almanac follows none of the listed labelers, so nothing is known about their present activity.'],
+    [
+      5_000,
+      0,
+      'None of the 5,000 listed labelers that Almanac follows was read without a gap in the last 7 days: the activity of each is known only in part.',
+    ],
+    [
+      5_000,
+      4_999,
+      '4,999 of the 5,000 listed labelers that Almanac follows were read without a gap in the last 7 days. The activity of the other one is known only in part.',
+    ],
+  ])(
+    'describes only the listed labelers if others are omitted: %i, of which %i were read',
+    (enrolled, complete, text) => {
+      expect(listConclusion({ enrolled, complete, omitted: 2_000 })).toBe(text);
+    },
+  );
 });

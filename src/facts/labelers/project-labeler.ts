@@ -333,21 +333,31 @@ function millis(timestamp: string): number {
   return Math.floor((parseTimestamp(timestamp) ?? 0) / 1000);
 }
 
-/** Describes the coverage of all labelers. `complete` of the `enrolled` labelers were read without a gap for 7 days. */
+/**
+ * Describes the coverage of the listed labelers. `complete` of the `enrolled` labelers were read without a gap for 7
+ * days. If labelers are `omitted` from the list, the text does not claim to describe all labelers.
+ */
 export function listConclusion({
   enrolled,
   complete,
+  omitted,
 }: {
   readonly enrolled: number;
   readonly complete: number;
+  readonly omitted: number;
 }): string {
-  if (enrolled === 0) return 'Almanac follows no labeler, so nothing is known about any.';
+  const listed = omitted === 0 ? 'labelers' : 'listed labelers';
+  if (enrolled === 0) {
+    return omitted === 0
+      ? 'Almanac follows no labeler, so nothing is known about any.'
+      : 'Almanac follows none of the listed labelers, so nothing is known about their present activity.';
+  }
   if (complete === 0 && enrolled > 1) {
-    return `None of the ${countText(enrolled)} labelers that Almanac follows was read without a gap in the last ${recentDays} days: the activity of each is known only in part.`;
+    return `None of the ${countText(enrolled)} ${listed} that Almanac follows was read without a gap in the last ${recentDays} days: the activity of each is known only in part.`;
   }
   const others = enrolled - complete;
   const were = agreeing(complete, 'was', 'were');
-  const all = `${countText(complete)} of the ${countText(enrolled)} labelers that Almanac follows ${were} read without a gap in the last ${recentDays} days.`;
+  const all = `${countText(complete)} of the ${countText(enrolled)} ${listed} that Almanac follows ${were} read without a gap in the last ${recentDays} days.`;
   if (others === 0) return all;
   return others === 1
     ? `${all} The activity of the other one is known only in part.`

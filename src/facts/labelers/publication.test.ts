@@ -5,6 +5,7 @@ import { labelersOpenApi } from '../../../harness/artifacts/openapi.ts';
 import { figuresOn, untrueOn } from '../../../harness/pages/page-figures.ts';
 import { labelersInMemory, memoryGraceMs, prepared } from '../../../harness/process/labelers.ts';
 import type { LabelerDefinitionsLine, LabelerLine } from '../../artifact/labelers.ts';
+import type { ErrorBody } from '../../contract/errors.ts';
 import type { LabelerEnvelope, LabelersEnvelope } from '../../contract/labelers.ts';
 import type { Reply } from '../../http/reply.ts';
 
@@ -121,6 +122,17 @@ describe('the documents about labelers', () => {
     const reply = app.get(`/labelers/${didOf(fixture)}.json`, { acceptEncoding: 'br' });
     expect(header(reply, 'Content-Encoding')).toBe('br');
     expect(reply.body?.length).toBeLessThan(text(app.get(`/labelers/${didOf(fixture)}.json`)).length / 2);
+  });
+
+  it('do not deny that a labeler is followed that the list omits', async () => {
+    const fixture = fixtureOf();
+    const app = await serving({ ...fixture, header: { ...fixture.header, omitted: 7 } });
+    const { conclusion } = (JSON.parse(text(app.get('/labelers.json'))) as LabelersEnvelope).facts;
+    const { error } = JSON.parse(text(app.get('/labelers/did:plc:aaaaaaaaaaaaaaaaaaaaaaaa.json'))) as ErrorBody;
+    expect([conclusion, error.message]).toEqual([
+      expect.stringContaining('listed labelers that Almanac follows'),
+      'This labeler is not in the list of labelers that Almanac follows or followed in the window. See labelers.json below the base address; its `omitted` counts labelers that are not listed.',
+    ]);
   });
 
   it('return a specific error code for an unknown labeler, and the error code of an unknown path for any other name', async () => {

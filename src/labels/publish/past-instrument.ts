@@ -61,7 +61,7 @@ export class PastInstrument {
     const { epoch, frontier, window } = reading;
     const hours = closedHours(window.end, frontier, epoch.startedAt);
     this.#sources.dropBefore(hours.start);
-    const { entries } = listLabelers(reading, listing(this.#labelers));
+    const { all: entries } = listLabelers(reading, listing(this.#labelers));
     const counted = await this.#counts.read(hours);
     const { head, labelers } = await makeHours({
       ...{ reading, hours, counted, entries, sources: this.#sources, origin: 'simulated' },

@@ -1,10 +1,75 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { type MemoryContent, windowStore } from '../../../harness/labels/window-store.ts';
+import { folderInTest } from '../../../harness/process/folder.ts';
+import { rosterRow } from '../../../harness/store/roster-row.ts';
+import type { LabelsHours } from '../../artifact/hours/labels-hours.ts';
+import type { LabelersHeader } from '../../artifact/labelers.ts';
+import { artifactNames } from '../../artifact/write.ts';
 import type { Log } from '../../ops/log.ts';
 import { StoreError } from '../../store/errors.ts';
+import { day, hour, micros, minute } from '../../store/time.ts';
+import { type KnownLabeler, labelerFromRow } from '../roster/known-labeler.ts';
 import { noTelemetry } from '../shares/telemetry.ts';
 import { createPublisher } from './publisher.ts';
 
 type PublisherOptions = Parameters<typeof createPublisher>[0];
+
+const now = micros(Date.parse('2026-11-20T12:01:00Z') * 1000);
+
+/** Publishes once from an in-memory store, and returns a function that reads a file of the publication. */
+async function published(labelers: readonly KnownLabeler[], content: MemoryContent): Promise<(name: string) => string> {
+  const artifacts = folderInTest();
+  const fail = (message: string, fields: unknown): never => {
+    throw new Error(`${message}: ${JSON.stringify(fields)}`);
+  };
+  const options = {
+    settings: { artifacts, windowDays: 30, origin: 'simulated' },
+    store: { ...windowStore(() => content), definitions: async () => [] },
+    roster: { labelers, enrolled: () => labelers, dropped: 0 },
+    cap: { pausedSources: [], limit: 1_000_000, usedBytes: 0 },
+    pace: { throttled: {} },
+    gaps: { flush: async () => undefined },
+    assertWriter: async () => undefined,
+    budgetBytes: () => 1,
+    waits: () => false,
+    paused: () => null,
+    denied: () => 0,
+    deniedSince: () => null,
+    clock: () => now,
+    log: { error: fail, warn: fail },
+    telemetry: noTelemetry,
+  };
+  await createPublisher(options as unknown as PublisherOptions).publish(new AbortController().signal);
+  return (name) => readFileSync(join(artifacts, name), 'utf8');
+}
+
+const digits = 'abcdefghijklmnopqrstuvwxyz234567';
+
+/** Returns labelers that were read throughout the window. */
+function readLabelers(count: number): KnownLabeler[] {
+  const at = micros(now - 40 * day);
+  const times = { firstAsked: at, firstAnswered: at, lastAnswered: now, completeThrough: now, dated: true };
+  return Array.from({ length: count }, (_, i) => {
+    const [x = '', y = '', z = ''] = [digits[i >> 10], digits[(i >> 5) & 31], digits[i & 31]];
+    return labelerFromRow(rosterRow(`did:plc:222222222222222222222${x}${y}${z}`, times), null);
+  });
+}
+
+test('the hours include active labelers beyond the maximum of the list, which both files count as omitted', async () => {
+  const labelers = readLabelers(5_001);
+  const rows = labelers.map(({ did }) => ({ labeler: did, at: now - 30 * minute }));
+  const read = await published(labelers, { startedAt: now - 40 * day, rows, observedThrough: now });
+  const [header = ''] = read(artifactNames.labelers).split('\n', 1);
+  const { labelers: listed, omitted } = JSON.parse(header) as LabelersHeader;
+  expect({ listed, omitted }).toEqual({ listed: 5_000, omitted: 1 });
+  const file = JSON.parse(read(artifactNames.labelsHours)) as LabelsHours;
+  expect(file.labelers.length + file.omitted).toBe(5_001);
+  expect(file.hours.at(-1)).toMatchObject({
+    ...{ complete: true, applications: 5_001, labeler_seconds: 5_001 * (hour / 1_000_000), labels_per_hour: 5_001 },
+  });
+});
 
 test('a publication is counted and logged as not published if the store is temporarily unreadable', async () => {
   const lines: string[] = [];

@@ -132,7 +132,7 @@ async function publish(options: PublisherOptions, { reader, cache, hours }: Part
     signal.throwIfAborted();
     await writeHeld(settings.artifacts, artifactNames.labels, overview);
     await attempt(options, 'the hours file could not be published', () =>
-      hours.publish({ reading, entries: listing.entries, sources: sampleOf(overview) }),
+      hours.publish({ reading, entries: listing.all, sources: sampleOf(overview) }),
     );
     reportSources(options, states, enrolled);
     telemetry.published(clock() / 1000);

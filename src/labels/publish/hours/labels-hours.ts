@@ -44,6 +44,7 @@ interface HoursPublisherOptions {
 /** Data of one publication, as of the end of the window of `reading`. */
 interface HoursPublication {
   readonly reading: WindowReading;
+  /** All labelers of the window, because the hours also count labelers that do not fit into the file. */
   readonly entries: readonly ListedLabeler[];
   readonly sources: NonNullable<LabelsHour['sources']>;
 }

@@ -47,9 +47,12 @@ interface LabelersArtifact {
   readonly definitions: AsyncIterable<string>;
 }
 
-/** Labelers that the artifact lists, with their states when the window was read. */
+/** Labelers of the window, with their states when it was read. */
 interface Listing {
   readonly reading: WindowReading;
+  /** All labelers of the window. Sums over labelers must include those that are not listed. */
+  readonly all: readonly ListedLabeler[];
+  /** Labelers that the artifact lists. */
   readonly entries: readonly ListedLabeler[];
   /** Number of labelers that are not listed because the maximum number was reached. */
   readonly omitted: number;
@@ -64,7 +67,7 @@ export interface LabelersCache {
 
 /** Creates the content of both files. */
 export async function makeLabelers(
-  { reading, entries, omitted }: Listing,
+  { reading, entries, omitted }: Omit<Listing, 'all'>,
   { definitions, memories }: LabelersCache,
   inputs: Pick<LabelersInputs, 'origin' | 'failed' | 'monotonic'>,
 ): Promise<LabelersArtifact> {
@@ -177,7 +180,7 @@ async function* linesOf<T>(header: object, entries: readonly T[], make: (entry: 
 }
 
 /**
- * Returns the labelers to list, sorted by DID. Labelers with counted events and enrolled labelers take precedence over
+ * Returns the labelers of the window and those to list, each sorted by DID. Labelers with counted events and enrolled labelers take precedence over
  * all others; among them, seeded and long-established labelers come first. Must be called in the turn in which the
  * states for the overview are read, so that the list and the overview count the same states.
  */
@@ -197,11 +200,10 @@ export function listLabelers(reading: WindowReading, inputs: Omit<LabelersInputs
   }
   for (const did of active) if (!known.has(did)) chosen.push(forgottenLabeler(did, lastRows.get(did) ?? window.start));
   const rankOf = ({ did, enrolled }: ListedLabeler): number => (active.has(did) ? 0 : enrolled ? 1 : 2);
-  const kept =
-    chosen.length <= labelersLimits.labelers
-      ? chosen
-      : chosen.toSorted(byPrecedence(window.end, { rankOf, last: 2 })).slice(0, labelersLimits.labelers);
-  return { reading, entries: kept.toSorted(byDid), omitted: chosen.length - kept.length };
+  const all = chosen.toSorted(byDid);
+  if (all.length <= labelersLimits.labelers) return { reading, all, entries: all, omitted: 0 };
+  const kept = all.toSorted(byPrecedence(window.end, { rankOf, last: 2 })).slice(0, labelersLimits.labelers);
+  return { reading, all, entries: kept.toSorted(byDid), omitted: all.length - kept.length };
 }
 
 function byDid(a: ListedLabeler, b: ListedLabeler): number {

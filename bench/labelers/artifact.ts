@@ -89,7 +89,12 @@ try {
     ...{ origin: 'simulated' as const, labelers, waits: () => false, isPaused: () => false, deniedSince: () => null },
     failed: () => undefined,
   };
-  const sources = labelers.map(({ did, tracker }) => ({ did, origin: 'seeded' as const, state: tracker.state }));
+  const sources = labelers.map(({ did, tracker: { state } }) => ({
+    did,
+    state,
+    origin: 'seeded' as const,
+    answered: true,
+  }));
   const overviewInputs = {
     ...{ windowDays: 30, origin: 'simulated' as const, departures: [], capped: [], paused: null, dailyRows: 1_000_000 },
     ...{ notEnrolled: 0, unreachable: 0, directoryOnly: 0, delayed: 0, dropped: 0, waiting: 0, denied: 0 },

@@ -82,7 +82,9 @@ function overviewOf(labelers: readonly SimulatedLabeler[], epoch: Micros, now: M
     now,
     windowDays: days,
     origin: 'simulated',
-    sources: enrolled.map(({ did, origin, tracker }) => ({ did, origin, state: tracker.state })),
+    sources: enrolled.map(({ did, origin, tracker: { tracked } }) => {
+      return { did, origin, state: tracked.state, answered: tracked.lastAnswered !== null };
+    }),
     departures: known.flatMap((one) => departureOf(one, window) ?? []),
     notEnrolled: known.length - enrolled.length,
     unreachable: known.filter((one) => isUnreachable(one, now)).length,

@@ -8,7 +8,7 @@ import { countSources, coverageOf, type EnrolledSource } from './coverage.ts';
 type CoverageInputs = Parameters<typeof coverageOf>[0];
 
 const now = micros(parseTimestamp('2026-09-01T00:00:00Z') ?? 0);
-const established: EnrolledSource = { did: 'did:plc:a', origin: 'seeded', state: 'established' };
+const established: EnrolledSource = { did: 'did:plc:a', origin: 'seeded', state: 'established', answered: true };
 const inputs: CoverageInputs = {
   now,
   windowDays: 30,

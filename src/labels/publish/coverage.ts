@@ -13,6 +13,8 @@ export interface EnrolledSource {
   readonly did: string;
   readonly origin: 'seeded' | 'discovered';
   readonly state: SourceState;
+  /** True if the source ever responded. Before its first response, a source has no stored gap. */
+  readonly answered: boolean;
 }
 
 /** Input for computing the coverage. */

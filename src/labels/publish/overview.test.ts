@@ -14,9 +14,9 @@ const inputs: OverviewInputs = {
   windowDays: 30,
   origin: 'live',
   sources: [
-    { did: 'did:plc:a', origin: 'seeded', state: 'established' },
-    { did: 'did:plc:b', origin: 'seeded', state: 'established' },
-    { did: 'did:plc:c', origin: 'discovered', state: 'unavailable' },
+    { did: 'did:plc:a', origin: 'seeded', state: 'established', answered: true },
+    { did: 'did:plc:b', origin: 'seeded', state: 'established', answered: true },
+    { did: 'did:plc:c', origin: 'discovered', state: 'unavailable', answered: true },
   ],
   departures: [],
   notEnrolled: 5,
@@ -148,6 +148,27 @@ test('a caveat states the number of labelers with a listed gap, and the number w
   );
   expect(await stated([...twice, gap('did:plc:b', 25, 40)])).toBe(
     '1 of 3 labelers has no gap of its own in the window; 2 have gaps, 1 of them for more than a day in total.',
+  );
+});
+
+test('a labeler that never responded does not count as without gaps, although no gap of it is stored', async () => {
+  const sources = inputs.sources.map((source) => ({ ...source, answered: source.did !== 'did:plc:c' }));
+  const gap = { start: micros(day), end: micros(day + hour), reason: 'source_unavailable' as const };
+  const stated = async (over: Partial<OverviewInputs>, ...gapped: readonly string[]) => {
+    const gaps = gapped.map((source): StoredGap => ({ ...gap, source }));
+    return (await makeOverview(readingOf([], { gaps }), { ...inputs, now: micros(30 * day), ...over })).caveats.at(-1);
+  };
+  expect(await stated({ sources })).toBe(
+    '2 of 3 labelers have no gap of their own in the window; 1 has not responded yet.',
+  );
+  expect(await stated({ sources }, 'did:plc:a')).toBe(
+    '1 of 3 labelers has no gap of its own in the window; 1 has gaps, for at most a day in total; 1 has not responded yet.',
+  );
+  expect(await stated({ sources }, 'did:plc:a', 'did:plc:c')).toBe(
+    '1 of 3 labelers has no gap of its own in the window; 2 have gaps, none of them for more than a day in total.',
+  );
+  expect(await stated({ sources: sources.map((source) => ({ ...source, answered: false })) })).toBe(
+    '0 of 3 labelers have no gap of their own in the window; 3 have not responded yet.',
   );
 });
 

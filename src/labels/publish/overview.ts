@@ -107,7 +107,7 @@ export async function makeOverview(
     caveats: [
       ...caveatsOf(inputs, inWindow, refusals, unranked.size),
       ...[notCounted, ...removed].filter((caveat) => caveat !== null),
-      gapCaveat(times, counted.size),
+      gapCaveat(times, { labelers: counted.size, unread: neverRead(sources, times) }),
     ],
   };
 }
@@ -119,17 +119,29 @@ function labelersOf({ sources }: OverviewInputs, inWindow: Counted['counts']): R
   return new Set([...sources.map(({ did }) => did), ...inWindow.map(({ labeler }) => labeler)]);
 }
 
+/** Returns the number of sources without a gap only because they never responded and were thus never read. */
+function neverRead(sources: readonly EnrolledSource[], gapped: ReadonlyMap<string, unknown>): number {
+  return sources.filter(({ did, answered }) => !answered && !gapped.has(did)).length;
+}
+
 /**
  * Returns the caveat with the number of labelers that the listed gaps concern. The list is the union of the gaps of
- * all labelers, so it does not distinguish a gap of one labeler from a failure of hundreds of labelers.
+ * all labelers, so it does not distinguish a gap of one labeler from a failure of hundreds of labelers. Labelers that
+ * were never read (`unread`) are counted separately, because nothing is known about them.
  */
-function gapCaveat(bySource: ReadonlyMap<string, { readonly missed: number }>, labelers: number): string {
+function gapCaveat(
+  bySource: ReadonlyMap<string, { readonly missed: number }>,
+  { labelers, unread }: { readonly labelers: number; readonly unread: number },
+): string {
   const long = [...bySource.values()].filter(({ missed }) => missed > day).length;
-  const whole = labelers - bySource.size;
+  const whole = labelers - bySource.size - unread;
   const none = `${share(whole, labelers)} ${whole === 1 ? 'has' : 'have'} no gap of ${whole === 1 ? 'its' : 'their'} own in the window`;
-  if (bySource.size === 0) return `${none}.`;
-  if (bySource.size === 1) return `${none}; 1 has gaps, for ${long === 1 ? 'more than' : 'at most'} a day in total.`;
-  return `${none}; ${bySource.size} have gaps, ${long === 0 ? 'none' : long} of them for more than a day in total.`;
+  const rest = unread === 0 ? '.' : `; ${unread} ${unread === 1 ? 'has' : 'have'} not responded yet.`;
+  if (bySource.size === 0) return `${none}${rest}`;
+  if (bySource.size === 1) {
+    return `${none}; 1 has gaps, for ${long === 1 ? 'more than' : 'at most'} a day in total${rest}`;
+  }
+  return `${none}; ${bySource.size} have gaps, ${long === 0 ? 'none' : long} of them for more than a day in total${rest}`;
 }
 
 /** Returns the caveats about the limits of the instrument. A caveat that counts a part also states the total. */

@@ -89,7 +89,7 @@ function overviewInputs(labelers: readonly KnownLabeler[], now: Micros): Overvie
   const enrolled = labelers.filter((labeler) => isEnrolled(labeler, now));
   return {
     ...{ now, windowDays, dailyRows, origin: 'simulated', departures: [], capped: [], paused: null },
-    sources: enrolled.map((labeler): EnrolledSource => ({ ...labeler, state: stateAt(labeler, now) })),
+    sources: enrolled.map((labeler) => sourceAt(labeler, now)),
     notEnrolled: labelers.length - enrolled.length,
     directoryOnly: countDirectoryOnly(enrolled),
     ...{ unreachable: 0, waiting: 0, delayed: 0, dropped: 0, denied: 0 },
@@ -97,9 +97,10 @@ function overviewInputs(labelers: readonly KnownLabeler[], now: Micros): Overvie
 }
 
 /**
- * Returns the state of a labeler at `now`. If the state changed after `now`, a labeler that has ever responded counts
+ * Returns the source of a labeler at `now`. If its state changed after `now`, a labeler that has ever responded counts
  * as established.
  */
-function stateAt({ tracker: { tracked } }: KnownLabeler, now: Micros): EnrolledSource['state'] {
-  return tracked.stateSince > now && tracked.firstAnswered !== null ? 'established' : tracked.state;
+function sourceAt({ did, origin, tracker: { tracked } }: KnownLabeler, now: Micros): EnrolledSource {
+  const answered = tracked.firstAnswered !== null;
+  return { did, origin, state: tracked.stateSince > now && answered ? 'established' : tracked.state, answered };
 }

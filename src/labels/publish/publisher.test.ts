@@ -71,6 +71,17 @@ test('the hours include active labelers beyond the maximum of the list, which bo
   });
 });
 
+test('the overview does not count a labeler that never responded as one without gaps', async () => {
+  const never = labelerFromRow(rosterRow('did:plc:ewvi7nxzyoun6zhxrhs64oiz', { firstAsked: now }), null);
+  const read = await published([...readLabelers(2), never], {
+    startedAt: now - 40 * day,
+    rows: [],
+    observedThrough: now,
+  });
+  const { caveats } = JSON.parse(read(artifactNames.labels)) as { readonly caveats: readonly string[] };
+  expect(caveats.at(-1)).toBe('2 of 3 labelers have no gap of their own in the window; 1 has not responded yet.');
+});
+
 test('a publication is counted and logged as not published if the store is temporarily unreadable', async () => {
   const lines: string[] = [];
   let failures = 0;

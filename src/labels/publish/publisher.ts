@@ -100,7 +100,7 @@ async function publish(options: PublisherOptions, { reader, cache, hours }: Part
     const listing = listLabelers(reading, inputs);
     const labelers = [...roster.labelers].filter((labeler) => !labeler.denied);
     const [waiting, enrolled] = divide(roster.enrolled(now), options.waits);
-    const sources = enrolled.map(({ did, origin, tracker }): EnrolledSource => ({ did, origin, state: tracker.state }));
+    const sources = enrolled.map(sourceOf);
     const notEnrolled = labelers.length - enrolled.length - waiting.length;
     const states: OverviewInputs = {
       now,
@@ -142,6 +142,10 @@ async function publish(options: PublisherOptions, { reader, cache, hours }: Part
     telemetry.notWritten();
     log.error('the overview could not be published', errorFields(error));
   }
+}
+
+function sourceOf({ did, origin, tracker }: KnownLabeler): EnrolledSource {
+  return { did, origin, state: tracker.state, answered: tracker.tracked.lastAnswered !== null };
 }
 
 /** Reports the numbers of labelers and the shares that are used. */

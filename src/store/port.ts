@@ -88,7 +88,7 @@ export interface Position extends PositionChange {
   readonly acceptedAt: Micros;
 }
 
-/** Content of one or more accepted pages. `observations` is empty if, for example, a poll found no new row. */
+/** Accepted pages, whose `observations` are empty if a poll found no new row; or only removals of positions. */
 export interface Batch {
   /** Current time of the acceptance clock, in microseconds. */
   readonly at: Micros;
@@ -131,7 +131,7 @@ export interface Frontier {
   readonly floor: Micros;
   /** End of the queryable time: 1 µs after the last accepted observation; `floor` if the store is empty. */
   readonly end: Micros;
-  /** `at` of the last accepted batch, or null if no batch was accepted yet. */
+  /** `at` of the last accepted page, or null before the first page. A removal of positions is not a page. */
   readonly observedThrough: Micros | null;
   /** Increases at purge requests, row removals and `endReads`, not at expiry. An increase invalidates earlier reads. */
   readonly revision: number;

@@ -124,6 +124,15 @@ function refusedRowsBytes({ source, bucket, rows }: RefusedRowsChange): number {
   return 3 * (length + source.length);
 }
 
+/**
+ * Returns the time of the pages in a batch; null if the batch only removes positions. Such a batch comes from the roster
+ * or from a document, and thus proves no observation. The position of a page is never a removal.
+ */
+export function pagesAt({ at, observations, refusals, positions, refusedRows = [] }: Batch): Micros | null {
+  const isRemoval = positions.length > 0 && positions.every(({ value }) => value === null);
+  return isRemoval && [observations, refusals, refusedRows].every(({ length }) => length === 0) ? null : at;
+}
+
 /** Sums the refused labels of a batch by source and reason, including duplicates. */
 export function refusalsOf(batch: Batch, duplicates: readonly number[]): Refusals {
   const sums = new Map<string, RefusalCount>();

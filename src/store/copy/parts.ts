@@ -36,7 +36,7 @@ export interface SourceLook {
   readonly heartbeat: Micros | null;
   /** Last assigned stamp, which may belong to a row that was removed. */
   readonly last: Micros | null;
-  /** Time of the last accepted batch, or null if no batch was accepted. */
+  /** Time of the last accepted page, or null if no page was accepted. */
   readonly through: Micros | null;
   /** Days, oldest first. Rows are added only to the last day. */
   readonly days: readonly SourceDay[];

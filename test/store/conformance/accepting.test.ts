@@ -280,5 +280,26 @@ describe.each(kinds)('in a $name store,', (kind) => {
       await on.reopen(later(noon, 2 * hour));
       expect(await on.store.frontier()).toMatchObject({ end: noon + 2, observedThrough: noon + hour });
     });
+
+    it('does not move if a batch only removes positions, because such a batch contains no page', async () => {
+      const position = { source: mod, endpoint: 'wss://e.example', value: '1' };
+      const removal = { ...position, value: null };
+      const through = async (): Promise<number | null> => (await on.store.frontier()).observedThrough;
+      await on.store.append({ ...batch(noon, []), positions: [removal] });
+      expect(await through()).toBeNull();
+      await on.store.append({ ...batch(later(noon, second), [1]), positions: [position] });
+      await on.store.append({ ...batch(later(noon, 5 * minute), []), positions: [removal, removal] });
+      expect([await through(), await on.store.positions()]).toEqual([noon + second, []]);
+      await on.store.append({ ...batch(later(noon, day), []), positions: [removal] });
+      await on.reopen(later(noon, day));
+      expect(await through()).toBe(noon + second);
+      // A batch with a removal may contain a page too.
+      await on.store.append({ ...batch(later(noon, day + second), []), positions: [removal, position] });
+      expect(await through()).toBe(noon + day + second);
+      const refusals = [{ source: mod, reason: 'late', count: 1 }] as const;
+      await on.store.append({ ...batch(later(noon, day + minute), []), positions: [removal], refusals });
+      expect(await through()).toBe(noon + day + minute);
+      expect(await problems(on.store)).toEqual([]);
+    });
   });
 });

@@ -1,5 +1,5 @@
 import type { Micros } from '../../../contract/timestamp.ts';
-import { assertBounds } from '../../common/batch.ts';
+import { assertBounds, pagesAt } from '../../common/batch.ts';
 import { IdentitySet, type KnownIdentities } from '../../common/identity-set.ts';
 import { StoreError } from '../../errors.ts';
 import { type AppendResult, type Batch, duplicateHorizon } from '../../port.ts';
@@ -168,13 +168,16 @@ export class Acceptance {
     const last = batches.findLast((one) => one.last !== null)?.last ?? null;
     const at = micros(Math.max(...batches.map(({ batch }) => batch.at)));
     const open = await this.#openDay(dayOf(batches[0]?.first ?? at));
-    const group: Group = { batches, open, first: advance(this.#lease.token, last, at, this.#last, this.#through) };
+    const pages = batches.flatMap(({ batch }) => pagesAt(batch) ?? []);
+    const through = pages.length === 0 ? null : micros(Math.max(...pages, this.#through ?? 0));
+    const first = advance(this.#lease.token, { last, through }, { last: this.#last, through: this.#through });
+    const group: Group = { batches, open, first };
     const isKnown = batches.every(({ encoded }) => encoded !== null && open.named.knows(encoded.rows));
     const isAtOnce = this.#isBusy && isKnown && open.hot.notice(rowsOf(batches)).length === 0;
     if (isAtOnce) await this.#commitAtOnce(group);
     else open.hot.keep(await this.#commitInTurns(group));
     if (last !== null) this.#last = this.#knownThrough = last;
-    this.#through = micros(Math.max(this.#through ?? at, at));
+    if (through !== null) this.#through = through;
   }
 
   /**
@@ -300,23 +303,26 @@ export class Acceptance {
   }
 }
 
-interface Ends {
+/** Last stamp, and time of the last page. */
+interface Reached {
   readonly last: Micros | null;
   readonly through: Micros | null;
+}
+
+interface Ends extends Reached {
   readonly mark: Micros | null;
   readonly day: number | null;
 }
 
 /**
- * Returns a change that advances the last stamp and the time of the last batch from the values that this writer knows.
- * It changes no row if another process is the writer or if a commit of this process is missing.
+ * Returns a change that advances the last stamp and the time of the last page from the values that this writer knows; a
+ * null time stays. It changes no row if another process is the writer or if a commit of this process is missing.
  */
-function advance(token: number, last: Micros | null, at: Micros, ...known: readonly (Micros | null)[]): string {
-  const [knownLast, knownThrough] = known.map(integer);
-  return `UPDATE store SET last_stamp = coalesce(${integer(last)}, last_stamp),
-  observed_through = greatest(observed_through, ${integer(at)})
-  WHERE token = ${integer(token)} AND last_stamp IS NOT DISTINCT FROM ${knownLast}
-  AND observed_through IS NOT DISTINCT FROM ${knownThrough}`;
+function advance(token: number, to: Reached, known: Reached): string {
+  return `UPDATE store SET last_stamp = coalesce(${integer(to.last)}, last_stamp),
+  observed_through = coalesce(${integer(to.through)}, observed_through)
+  WHERE token = ${integer(token)} AND last_stamp IS NOT DISTINCT FROM ${integer(known.last)}
+  AND observed_through IS NOT DISTINCT FROM ${integer(known.through)}`;
 }
 
 /** Returns a number as SQL. */

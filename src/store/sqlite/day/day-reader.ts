@@ -263,7 +263,7 @@ export class DayReader implements CountedDay {
   }
 
   /**
-   * Returns the last stamp and the time of the last accepted batch; both may be carried over from the previous day.
+   * Returns the last stamp and the time of the last accepted page; both may be carried over from the previous day.
    */
   ends(): { last: Micros | null; through: Micros | null } {
     return { last: this.meta(metaNames.last), through: this.meta(metaNames.through) };

@@ -222,15 +222,15 @@ function positionWriter(db: Sqlite): (changes: Commit['positions'], at: Micros) 
   };
 }
 
-/** Returns a function that records the time of a commit, and the last stamp if the commit has rows. */
+/** Returns a function that records the time of the pages of a commit, and the last stamp if the commit has rows. */
 function endWriter(db: Sqlite): (commit: Commit) => void {
   const setMeta = db.prepare(
     `INSERT INTO meta(name, value) VALUES (?, ?) ON CONFLICT DO UPDATE SET value = MAX(value, excluded.value)`,
   );
-  return ({ rows, at }) => {
+  return ({ rows, through }) => {
     const last = rows.at(-1)?.at;
     if (last !== undefined) setMeta.run(metaNames.last, last);
-    setMeta.run(metaNames.through, at);
+    if (through !== null) setMeta.run(metaNames.through, through);
   };
 }
 
@@ -241,6 +241,8 @@ export interface Commit {
   readonly positions: Batch['positions'];
   readonly refusedRows: readonly RefusedRowsChange[];
   readonly at: Micros;
+  /** Time of the pages; null if the commit has none. */
+  readonly through: Micros | null;
   /** First stamp of the commit. Set even without rows, because refusals are counted in the hour of this stamp. */
   readonly stamp: Micros;
   readonly bytes: number;

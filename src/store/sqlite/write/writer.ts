@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Micros } from '../../../contract/timestamp.ts';
 import { makeFolder, OperatorError } from '../../../ops/errors.ts';
-import { assertBounds, DayWork, firstStamp, refusalsOf, sortOut } from '../../common/batch.ts';
+import { assertBounds, DayWork, firstStamp, pagesAt, refusalsOf, sortOut } from '../../common/batch.ts';
 import { IdentitySet, type KnownIdentities } from '../../common/identity-set.ts';
 import { discardIdentities, keepIdentities, takeIdentities } from '../../common/kept-identities.ts';
 import { assertNotMoved, movedNote, StoreError } from '../../errors.ts';
@@ -293,6 +293,7 @@ class Acceptance {
       positions: batch.positions,
       refusedRows: batch.refusedRows ?? [],
       at: batch.at,
+      through: pagesAt(batch),
       stamp: first,
       bytes,
     };

@@ -132,9 +132,12 @@ const LabelerSchema = Type.Object({
       last_defined: nullable(Type.String()),
     }),
   ),
-  /** Number of declared values that did not fit into the line or are withheld. */
+  /** Number of declared values, as far as they are known, that did not fit into the line or are withheld. */
   values_omitted: count(),
-  /** Events of all values that are not listed in `values`. Null for the same reasons as the counts of a value. */
+  /**
+   * Events of all values that are not listed in `values`. Null for the same reasons as the counts of a value, or if the
+   * definitions could not be read yet.
+   */
   undeclared: nullable(SmallCount),
   /** True if the labeler keeps only the newest row of each label; null if unknown. */
   replaces_rows: nullable(Type.Boolean()),

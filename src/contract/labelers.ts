@@ -258,10 +258,10 @@ export const LabelerFacts = closed(
     }),
     signatures: orNull(Signatures, 'Events by verdict on the signature; null if they are not counted yet.'),
     values: Type.Array(LabelerValue, { description: 'Most frequent first, then by name.' }),
-    values_omitted: count('Number of declared values that did not fit or are withheld.'),
+    values_omitted: count('Number of declared values, as far as they are known, that did not fit or are withheld.'),
     undeclared: orNull(
       SmallCount,
-      'Events of all values that are not listed; null if they are not counted yet, or if the number would reveal a count below five.',
+      'Events of all values that are not listed; null if they are not counted yet, if it is not known which values the labeler declares, or if the number would reveal a count below five.',
     ),
     replaces_rows: orNull(Type.Boolean(), 'True if the labeler keeps only the newest row of a label; null if unknown.'),
     delay_ms: orNull(

@@ -46,6 +46,17 @@ describe('the values of a labeler', () => {
     expect(lines).toContain('Not read, so its events are not known. Seen in its definitions since 2026-10-01.');
   });
 
+  it('state that the number of undeclared events is not known if no value is known, instead of naming a small count', () => {
+    const lines = valuesOf({
+      values: [],
+      undeclared: null,
+      definitions: null,
+      counted_since: '2026-11-01T00:00:00.000Z',
+    });
+    expect(lines.slice(1, 3)).toEqual(['Its definitions are not known.', 'No value is listed.']);
+    expect(lines[3]).toMatch(/^The number of events of undeclared values is not known now\./);
+  });
+
   it('show the English definition and hide the definitions in other languages under a summary', () => {
     const locales = [
       { lang: 'pt', name: 'Lixo', description: '' },

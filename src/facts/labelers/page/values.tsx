@@ -161,12 +161,16 @@ function Locale({ definition, index, where }: { definition: LabelerDefinition; i
 }
 
 function Rest({ facts }: { facts: LabelerFacts }) {
-  const { undeclared, values_omitted: omitted, counted_since: since } = facts;
+  const { undeclared, values, values_omitted: omitted, counted_since: since } = facts;
+  // Without a declared value, no small count can be the reason for a missing number.
+  const isUnknown = undeclared === null && values.length + omitted === 0;
   return (
     <>
       <p>
         {undeclared === null && since === null ? (
           'The events of values that the labeler does not declare are not counted yet.'
+        ) : isUnknown ? (
+          'The number of events of undeclared values is not known now.'
         ) : (
           <>
             All other values together: <SmallCount value={undeclared} where={`${at}/undeclared`} facts={facts} />.

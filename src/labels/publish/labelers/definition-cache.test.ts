@@ -223,5 +223,5 @@ test('the last definitions of a labeler remain known after a change, unless thei
   cache.changed(did);
   expect([cache.isCurrent(did, 65_536), cache.last(did, 65_536)]).toEqual([false, { ...definitions }]);
   expect(cache.last(did, 100)).toEqual({ ...definitions, line: null });
-  expect(cache.last(other, 65_536)).toEqual({ values: [], omitted: 0, line: null });
+  expect(cache.last(other, 65_536)).toEqual({ isRead: false, values: [], omitted: 0, line: null });
 });

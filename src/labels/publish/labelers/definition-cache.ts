@@ -20,6 +20,8 @@ interface DeclaredValue {
 
 /** Values and texts in the stored revisions of a labeler's definitions. */
 export interface LabelerDefinitions {
+  /** False if the stored revisions could not be read yet, so that it is not known what the labeler declares. */
+  readonly isRead: boolean;
   readonly values: readonly DeclaredValue[];
   /** Number of declared values that `values` omits. */
   readonly omitted: number;
@@ -28,7 +30,9 @@ export interface LabelerDefinitions {
 }
 
 /** Definitions of a labeler without a stored revision. */
-export const noDefinitions: LabelerDefinitions = { values: [], omitted: 0, line: null };
+export const noDefinitions: LabelerDefinitions = { isRead: true, values: [], omitted: 0, line: null };
+/** Definitions of a labeler whose stored revisions were never read. */
+export const unreadDefinitions: LabelerDefinitions = { ...noDefinitions, isRead: false };
 
 interface Cached extends LabelerDefinitions {
   /** Maximum line size in bytes for which the definitions were read; 0 after the labeler changed them. */
@@ -37,7 +41,7 @@ interface Cached extends LabelerDefinitions {
   readonly lineBytes: number;
 }
 
-const nothingRead: Cached = { ...noDefinitions, maxLine: 0, lineBytes: 0 };
+const nothingRead: Cached = { ...unreadDefinitions, maxLine: 0, lineBytes: 0 };
 
 /**
  * Cache of the definitions of all labelers. The definitions of a labeler are read again only after the labeler changed
@@ -64,8 +68,8 @@ export class DefinitionCache {
 
   /** Returns the definitions of the last read, without their line if it is longer than `maxLine` bytes. */
   last(did: string, maxLine: number): LabelerDefinitions {
-    const { values, omitted, line, lineBytes } = this.#known.get(did) ?? nothingRead;
-    return { values, omitted, line: lineBytes <= maxLine ? line : null };
+    const { isRead, values, omitted, line, lineBytes } = this.#known.get(did) ?? nothingRead;
+    return { isRead, values, omitted, line: lineBytes <= maxLine ? line : null };
   }
 
   /**
@@ -119,7 +123,7 @@ async function definitionsFrom(
   }
   const omitted = names.size - values.size;
   const line = await lineOf(did, newest, { definitions, omitted, maxLine });
-  return { values: [...values.values()], omitted, line };
+  return { isRead: true, values: [...values.values()], omitted, line };
 }
 
 /**

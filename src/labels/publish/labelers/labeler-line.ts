@@ -80,8 +80,9 @@ function countedValues({ definitions, counters }: LineInputs): {
   const events = eventsByValue(counters);
   const counts = definitions.values.map(({ value }) => events.get(value) ?? 0);
   const undeclared = Math.max(0, allEvents(counters) - counts.reduce((sum, count) => sum + count, 0));
-  // The store counts at most 256 values of a day by name. If there are more, the counts by value are incomplete.
-  const isComplete = counters !== null && counters.others.applied + counters.others.removed === 0;
+  // The store counts at most 256 values of a day by name. If there are more, the counts by value are incomplete. Before
+  // the definitions are read, it is not known which events are of declared values.
+  const isComplete = definitions.isRead && counters !== null && counters.others.applied + counters.others.removed === 0;
   const published = isComplete ? publishedCounts([...counts, undeclared]) : [];
   const values = definitions.values
     .map((declared, i): Counted => ({ declared, events: published[i] ?? null }))

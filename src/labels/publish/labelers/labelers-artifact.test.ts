@@ -243,7 +243,7 @@ function worst(over: Partial<LineInputs> = {}): LineInputs {
     })),
     memory: new LabelerMemory(),
     ...{ week: 99_999_999, day: 99_999_999, lastRow: now },
-    definitions: { values, omitted: 60_000, line: null } satisfies LabelerDefinitions,
+    definitions: { isRead: true, values, omitted: 60_000, line: null } satisfies LabelerDefinitions,
     counters: {
       labeler: did,
       verdicts: {

@@ -13,7 +13,7 @@ import { stateTimes } from '../../state/reading-state.ts';
 import { timestamp } from '../coverage.ts';
 import { type Counted, type DayCounts, type DayPart, partsOf } from '../window/day-counts.ts';
 import type { WindowReading } from '../window/window-reader.ts';
-import { type DefinitionCache, type LabelerDefinitions, noDefinitions } from './definition-cache.ts';
+import { type DefinitionCache, type LabelerDefinitions, noDefinitions, unreadDefinitions } from './definition-cache.ts';
 import { LabelerMemory, labelerLine } from './labeler-line.ts';
 import {
   byPrecedence,
@@ -136,7 +136,7 @@ const readingMs = 6_000;
 /**
  * Returns the definitions of labelers. Reads changed definitions for a limited time, in the order of the labelers'
  * first responses, so that labelers that constantly change large definitions delay neither other labelers nor the
- * artifact. Returns the definitions of the last read for the remaining labelers.
+ * artifact. Returns the definitions of the last read for the remaining labelers, or that they were never read.
  */
 async function readDefinitions(
   entries: readonly ListedLabeler[],
@@ -269,7 +269,7 @@ class LineMaker {
       return this.#line(labeler, this.#definitions.get(did) ?? noDefinitions);
     } catch (error) {
       this.#failed(did, error);
-      return this.#line({ ...labeler, handle: null }, noDefinitions);
+      return this.#line({ ...labeler, handle: null }, unreadDefinitions);
     }
   }
 

@@ -1,7 +1,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { artifactNames } from '../../artifact/write.ts';
-import { formatMicros, formatTimestamp } from '../../contract/timestamp.ts';
+import { formatMicros, formatTimestamp, parseTimestamp } from '../../contract/timestamp.ts';
 import {
   changeDenyFile,
   type DenyEntry,
@@ -15,6 +15,7 @@ import {
 import { readHold, releaseHold, setHold } from '../../labels/operator/hold.ts';
 import { OperatorError } from '../../ops/errors.ts';
 import { openStoreReader } from '../../store/open.ts';
+import type { StoreReader } from '../../store/port.ts';
 import type { Purge } from '../../store/removals.ts';
 import type { RosterRow } from '../../store/roster.ts';
 import { type LabelsAction, opened, storeFolder } from './labels-action.ts';
@@ -89,7 +90,7 @@ const deny: LabelsAction = async ({ store: url, state, reason }, print, operands
 
 /**
  * Removes the denials of the given DIDs or domains, so that their labelers may be read again. Rejects with
- * OperatorError if no operand is given, or while the rows of one of these labelers are being purged.
+ * OperatorError if no operand is given, or until the requested purge of one of these labelers is completed.
  */
 const allow: LabelsAction = async ({ store: url, state }, print, operands) => {
   if (operands.length === 0)
@@ -97,10 +98,8 @@ const allow: LabelsAction = async ({ store: url, state }, print, operands) => {
   const folder = storeFolder({ store: url, state });
   const targets = operands.map(parseDenyOperand);
   const { before, after } = await changeDenyFile(folder, async (denied) => {
-    for (const target of targets) {
-      const entry = denied.entryOf(target);
-      if (target.kind === 'did' && entry !== null && entry.purge !== null) await refuseWhileRemoved(url, target.did);
-    }
+    const entries = targets.map((target) => denied.entryOf(target)).filter((entry) => entry !== null);
+    await refuseWhileRemoved(url, entries);
     return targets.reduce((all, target) => all.without(target), denied);
   });
   const known = (await knownLabelers(url)) ?? [];
@@ -146,12 +145,7 @@ function printMatches(denied: DenyList, known: readonly RosterRow[], print: (lin
  */
 async function knownLabelers(url: string): Promise<readonly RosterRow[] | null> {
   try {
-    const store = await openStoreReader(url);
-    try {
-      return await store.roster();
-    } finally {
-      await store.close();
-    }
+    return await readStore(url, (store) => store.roster());
   } catch {
     return null;
   }
@@ -180,14 +174,30 @@ const purge: LabelsAction = async ({ store: url, state }, print, operands) => {
   return 0;
 };
 
-/** Throws OperatorError while a labeler's rows are being purged, because the purge would also remove new rows. */
-async function refuseWhileRemoved(url: string, did: string): Promise<void> {
-  const [pending] = (await purgesOf(url)).filter(({ source, completedAt }) => source === did && completedAt === null);
-  if (!pending) return;
-  throw new OperatorError(
-    `rows of ${did} are still being removed (stored days to process: ${pending.daysLeft}); ` +
-      'allow this labeler after almanac labels purge reports completion',
-  );
+/**
+ * Throws OperatorError until the requested purge of each labeler is completed, because the purge would also remove new
+ * rows. A running instrument passes a request in the list to the store later, even if the entry was removed meanwhile.
+ */
+async function refuseWhileRemoved(url: string, entries: readonly DenyEntry[]): Promise<void> {
+  const reading = readStore(url, (store) => Promise.all([store.purges(), store.frontier()]));
+  // Without a request in the list, an unreadable store prevents no allowance: before the first start there is no store.
+  const read = await (entries.some(({ purge }) => purge !== null) ? reading : reading.catch(() => null));
+  const [purges, { floor }] = read ?? [[], { floor: 0 }];
+  for (const { target, purge } of entries) {
+    if (target.kind !== 'did') continue;
+    const { did } = target;
+    const found = purges.find(({ source }) => source === did);
+    const at = parseTimestamp(purge) ?? 0;
+    const then = 'allow this labeler after almanac labels purge reports completion';
+    // The store accepts no request from before the retained time.
+    if (at > floor && at > (found?.requestedAt ?? 0)) {
+      throw new OperatorError(`the removal of the rows of ${did} (requested ${purge}) has not begun; ${then}`);
+    }
+    if (!found || found.completedAt !== null) continue;
+    throw new OperatorError(
+      `rows of ${did} are still being removed (stored days to process: ${found.daysLeft}); ${then}`,
+    );
+  }
 }
 
 async function request(folder: string, dids: readonly string[], purges: readonly Purge[]): Promise<void> {
@@ -216,13 +226,20 @@ function progress({ completedAt, rows, daysLeft }: Purge): string {
   return `${daysLeft} stored days to process, ${rows} rows removed`;
 }
 
-async function purgesOf(url: string): Promise<Purge[]> {
-  const store = await opened(url, () => openStoreReader(url));
-  try {
-    return await store.purges();
-  } finally {
-    await store.close();
-  }
+function purgesOf(url: string): Promise<Purge[]> {
+  return readStore(url, (store) => store.purges());
+}
+
+/** Reads from a store. Converts a StoreError to an OperatorError. */
+function readStore<T>(url: string, work: (store: StoreReader) => Promise<T>): Promise<T> {
+  return opened(url, async () => {
+    const store = await openStoreReader(url);
+    try {
+      return await work(store);
+    } finally {
+      await store.close();
+    }
+  });
 }
 
 /** Actions of `almanac labels` with which the operator withholds the facts, and denies labelers and removes their rows. */

@@ -39,7 +39,8 @@ export interface RemovalReader {
 export interface PurgeWriter {
   /**
    * Durably requests the removal of every row of a source; `purge` removes the rows. The same commit records the
-   * retained time before `at` as a `maintenance` gap of the source, because removed rows no longer count as observed.
+   * retained time before `at`, and up to the last row in the store, as a `maintenance` gap of the source, because removed
+   * rows no longer count as observed: rows may have been accepted after `at`, until the request reached the store.
    * Returns false without a change if `at` is not after the floor, or if a request with the same or a later time
    * exists. The caller must not append rows of the source until the request is completed; otherwise it is undefined
    * whether those rows are removed.

@@ -164,8 +164,8 @@ describe.each(kinds)('purging a source in a $name store', (kind) => {
     await fill(on.store);
     expect(await on.store.purges()).toEqual([]);
     await on.store.requestPurge({ source: mod, at: now });
-    const { floor } = await on.store.frontier();
-    const gap = { source: mod, start: floor, end: now, reason: 'maintenance' };
+    const { floor, end } = await on.store.frontier();
+    const gap = { source: mod, start: floor, end, reason: 'maintenance' };
     expect(await on.store.gaps({ ...all, source: mod })).toEqual([gap]);
     const request = { source: mod, requestedAt: now };
     expect(await on.store.purges()).toEqual([{ ...request, completedAt: null, rows: 0, daysLeft: 5 }]);
@@ -179,6 +179,17 @@ describe.each(kinds)('purging a source in a $name store', (kind) => {
     for (let d = 5; d < 12; d++) await on.store.append(dayBatch(d));
     while ((await on.store.maintain(later(noon, 11 * day))).expired.length > 0);
     expect(await on.store.purges()).toEqual([]);
+  });
+
+  it('records a gap that covers every removed row, including rows that were accepted after the request', async () => {
+    await on.store.append(dayBatch(0));
+    await on.store.requestPurge({ source: mod, at: later(noon, 1) });
+    const { floor, end } = await on.store.frontier();
+    const gap = { source: mod, start: floor, end, reason: 'maintenance' };
+    expect(await on.store.gaps({ ...all, source: mod })).toEqual([gap]);
+    await purgeAll(on.store);
+    expect(await on.store.purges()).toMatchObject([{ requestedAt: noon + 1, rows: 121 }]);
+    expect(await on.store.gaps({ ...all, source: mod })).toEqual([gap]);
   });
 
   it('is requested only once for the same time, and can be requested again for a later time', async () => {

@@ -14,6 +14,12 @@ export function removalChanges(db: Sqlite, recordGap: (gap: StoredGap) => void) 
 /** Maximum number of stored purge requests. A request is removed once the floor is after its completion. */
 const maxPurges = 20_000;
 
+interface PurgeRequest {
+  readonly source: string;
+  readonly at: Micros;
+  readonly last: Micros | null;
+}
+
 function purgeChanges(db: Sqlite, recordGap: (gap: StoredGap) => void) {
   const floorOf = db.prepare<[], Micros>('SELECT floor FROM epoch').pluck();
   const raiseRevision = db.prepare('UPDATE epoch SET revision = revision + 1');
@@ -33,7 +39,8 @@ function purgeChanges(db: Sqlite, recordGap: (gap: StoredGap) => void) {
   return {
     /** Invalidates all earlier reads, including reads of a later revision that was lost. */
     endReads: (revision: number): void => void endReads.run(revision),
-    requestPurge: db.transaction(({ source, at }: { readonly source: string; readonly at: Micros }): boolean => {
+    /** Requests a purge; see `PurgeWriter`. `last` is the stamp of the last row in the store, or null if it has no row. */
+    requestPurge: db.transaction(({ source, at, last }: PurgeRequest): boolean => {
       const floor = floorOf.get() ?? micros(0);
       const before = known.get(source);
       if (at <= floor || (before !== undefined && before >= at)) return false;
@@ -42,7 +49,7 @@ function purgeChanges(db: Sqlite, recordGap: (gap: StoredGap) => void) {
       }
       request.run(source, at);
       raiseRevision.run();
-      recordGap({ source, start: floor, end: at, reason: 'maintenance' });
+      recordGap({ source, start: floor, end: micros(Math.max(at, (last ?? 0) + 1)), reason: 'maintenance' });
       return true;
     }),
     /**

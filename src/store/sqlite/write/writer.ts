@@ -201,6 +201,7 @@ function writerOf({ folder, reader, acceptance, state, fence }: Parts, ends: End
     assertWriter: () => change(() => fence.assertWriter()),
     append: (batch) => change(() => acceptance.append(batch)),
     refusedRows: () => change(() => acceptance.refusedRows()),
+    requestPurge: (request) => stateChange(() => state.requestPurge.immediate({ ...request, last: acceptance.last })),
     maintain: (at) => change(() => afterCheck(() => upkeep(at))),
     purge: (at) => change(() => afterCheck(() => purging(at))),
     limitPages: (pages) => acceptance.limitPages(pages),
@@ -230,7 +231,6 @@ function stateChangesOf(change: <T>(work: () => T) => Promise<Awaited<T>>, state
     putDirectoryPosition: (position) => change(() => state.putDirectoryPosition.immediate(position)),
     putNote: (name, text) => change(() => state.putNote(name, text)),
     endReads: (revision) => change(() => state.endReads(revision)),
-    requestPurge: (request) => change(() => state.requestPurge.immediate(request)),
   } satisfies Partial<StoreWriter>;
 }
 

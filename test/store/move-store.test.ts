@@ -14,7 +14,7 @@ import { openSqliteReader } from '../../src/store/sqlite/read/reader.ts';
 import { repairStore, setStoreAside } from '../../src/store/sqlite/repair/repair.ts';
 import { restoreStore } from '../../src/store/sqlite/repair/restore.ts';
 import { openSqliteWriter } from '../../src/store/sqlite/write/writer.ts';
-import { day, dayStart, micros } from '../../src/store/time.ts';
+import { day, dayStart, hour, micros } from '../../src/store/time.ts';
 
 const place = useSqliteFolder();
 const now = micros(noon + 6 * day);
@@ -144,6 +144,26 @@ describe('the command restore', () => {
       const writer = place.open({ at: now });
       const wholeDay = { start: dayStart(20_000), end: dayStart(20_001) };
       expect(await writer.gaps(wholeDay)).toEqual([{ source: null, reason: 'unknown', ...wholeDay }]);
+    } finally {
+      await rm(from, { recursive: true });
+    }
+  });
+
+  it('records a gap up to now, not later, for the current day if the backup does not contain it', async () => {
+    const from = await backedUp();
+    try {
+      for (const name of await readdir(join(from, 'days'))) {
+        if (name.startsWith('2024-10-08.open.sqlite')) await rm(join(from, 'days', name));
+      }
+      const at = micros(noon + 4 * day + hour);
+      const { lost } = await restoreStore({ from, folder: place.path, at });
+      expect(lost).toEqual(['2024-10-08']);
+      const writer = place.open({ at });
+      const gap = { source: null, start: dayStart(20_004), end: at };
+      expect(await writer.gaps({ start: gap.start, end: dayStart(20_006) })).toEqual([
+        { ...gap, reason: 'ingest_paused' },
+        { ...gap, reason: 'unknown' },
+      ]);
     } finally {
       await rm(from, { recursive: true });
     }

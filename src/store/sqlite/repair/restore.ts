@@ -19,7 +19,7 @@ import { dirname, join, resolve } from 'node:path';
 import type { Micros } from '../../../contract/timestamp.ts';
 import { makeFolder, systemCode } from '../../../ops/errors.ts';
 import { StoreError } from '../../errors.ts';
-import type { DayReport, StoredGap } from '../../port.ts';
+import type { DayReport } from '../../port.ts';
 import { dayName, dayStart, type Interval, micros } from '../../time.ts';
 import {
   type Faults,
@@ -51,8 +51,8 @@ const originName = 'origin';
 export interface Restored {
   readonly days: readonly DayReport[];
   /**
-   * Days that the backup's state file lists, but whose files are missing in the backup. Each day is recorded as a
-   * gap.
+   * Days that the backup's state file lists, but whose files are missing in the backup. Each day up to the restore is
+   * recorded as a gap.
    */
   readonly lost: readonly string[];
   /**
@@ -224,7 +224,7 @@ async function complete(folder: string, at: Micros, onFile: OnFile): Promise<Res
   }
 }
 
-/** Removes days without a file from the copied state file, and records a gap for each. Returns their names. */
+/** Removes days without a file from the copied state file, and records a gap up to now for each. Returns their names. */
 function forgetLostDays(folder: string, at: Micros): string[] {
   const paths = storePaths(folder);
   const db = openWritable(paths.state, 1024 * 1024);
@@ -236,8 +236,9 @@ function forgetLostDays(folder: string, at: Micros): string[] {
     const found = new Set(listDays(paths).map(({ day }) => day));
     const lost = state.catalog().days.filter(({ day }) => !found.has(day));
     for (const { day } of lost) {
-      const gap: StoredGap = { source: null, reason: 'unknown', start: dayStart(day), end: dayStart(day + 1) };
-      state.recordGap.immediate(gap);
+      // The current day is observed again after the restore.
+      const [start, end] = [dayStart(day), micros(Math.min(dayStart(day + 1), at))];
+      if (start < end) state.recordGap.immediate({ source: null, reason: 'unknown', start, end });
       state.forgetDay(day);
     }
     return lost.map(({ day }) => dayName(day));

@@ -99,11 +99,13 @@ async function expire({ session, lease, windowDays, signal }: Upkeep, at: Micros
 /** Drops the tables of days that are no longer listed. Detaching a table does not block readers of other days. */
 async function dropTables({ session, lease, signal }: Upkeep): Promise<void> {
   const { schema } = session.place;
+  // Complete a postponed detach first: until then, PostgreSQL refuses to detach another table.
   const tables = await session.read((queries) =>
     queries.rows<{ name: string; attached: boolean; pending: boolean }>(
       `SELECT c.relname::text AS name, i.inhrelid IS NOT NULL AS attached, coalesce(i.inhdetachpending, false) AS pending
        FROM pg_class c LEFT JOIN pg_inherits i ON i.inhrelid = c.oid
-       WHERE c.relnamespace = $1::regnamespace AND c.relkind = 'r' AND c.relname ~ '^observation_\\d{4}_\\d\\d_\\d\\d$'`,
+       WHERE c.relnamespace = $1::regnamespace AND c.relkind = 'r' AND c.relname ~ '^observation_\\d{4}_\\d\\d_\\d\\d$'
+       ORDER BY pending DESC, name`,
       [schema],
     ),
   );

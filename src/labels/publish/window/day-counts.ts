@@ -198,17 +198,20 @@ const textsAtOnce = 20;
 /** Bursts of repeats by labeler, in order of their minutes. */
 export type BurstsByLabeler = ReadonlyMap<string, readonly Repeats[]>;
 
-/** Finds bursts among the stored repeats. Omits repeats from before a purge of the labeler's rows. */
+/**
+ * Finds bursts among the stored repeats. Omits repeats from before the end of a purge of the labeler's rows, because the
+ * purge also removes rows that were accepted after its request.
+ */
 export async function burstsByLabeler(
   positions: readonly Position[],
   purges: readonly Purge[],
 ): Promise<BurstsByLabeler> {
-  const removedAt = new Map(purges.map(({ source, requestedAt }) => [source, requestedAt]));
+  const removedUntil = new Map(purges.map(({ source, completedAt }) => [source, completedAt ?? Infinity]));
   const found = new Map<string, readonly Repeats[]>();
   let read = 0;
   for (const { source, endpoint, value } of positions) {
     if (endpoint !== repeatsName) continue;
-    const since = (removedAt.get(source) ?? 0) / minute;
+    const since = (removedUntil.get(source) ?? 0) / minute;
     const bursts = burstsOf(readRepeats(value).filter((one) => one.minute >= since));
     if (bursts.length > 0) found.set(source, bursts);
     read += 1;

@@ -180,9 +180,9 @@ async function* linesOf<T>(header: object, entries: readonly T[], make: (entry: 
 }
 
 /**
- * Returns the labelers of the window and those to list, each sorted by DID. Labelers with counted events and enrolled labelers take precedence over
- * all others; among them, seeded and long-established labelers come first. Must be called in the turn in which the
- * states for the overview are read, so that the list and the overview count the same states.
+ * Returns the labelers of the window and those to list, each sorted by DID. Labelers with counted events and enrolled
+ * labelers are listed before all others; among them, seeded and long-established labelers come first. Must be called in
+ * the turn in which the states for the overview are read, so that the list and the overview count the same states.
  */
 export function listLabelers(reading: WindowReading, inputs: Omit<LabelersInputs, 'failed'>): Listing {
   const { window, inWindow, lastRows, refusedInDay } = reading;

@@ -99,6 +99,23 @@ describe('a summary of a day with a silent collection', () => {
     expect(summary.caveats?.[0]).toContain('no identity.event events since 2026-11-17T17:59:59.800Z');
   });
 
+  test('states that a collection is silent for as long as it is, even if the series has no baseline yet', () => {
+    const from = startUs + 2 * dayUs;
+    const hours = [1, 13, 23, 23.5, 24, 25];
+    keep(startUs, from);
+    let to = from;
+    const published = hours.map((hour) => {
+      const end = from + hour * 3_600_000_000;
+      keep(to, end, { 'like.create': { from, to: from + 2 * dayUs } });
+      to = end;
+      const { summary, silentSinceUs } = read(end + windowUs);
+      return [hour, summary.collections['like.create']?.observed_seconds ?? null, silentSinceUs];
+    });
+    const stopped = from - windowUs + lastAt + 1;
+    expect(published).toEqual(hours.map((hour) => [hour, hour < 24 ? 86_400 - hour * 3600 - 0.199999 : null, stopped]));
+    expect(read(to + windowUs).summary.caveats?.[0]).toContain('no like.create events since 2026-11-11T23:59:59.800Z');
+  });
+
   test('corrects the published counts once the silence is proven', () => {
     const stop = { from: endUs - 2 * windowUs + 1_000_000, to: endUs + dayUs };
     keep(startUs, endUs, { 'block.create': stop });

@@ -80,7 +80,7 @@ function readSeries(source: SummarySource): SeriesReading {
     minutes: day,
     usual,
     edges: (startUs, collection) => store.edges(series.id, startUs, collection),
-    standing: store.silences(series.id, { from: span.from, to: span.from + 1 }),
+    standing: store.silences(series.id, span),
     countedSince,
   });
   const times = collectionTimes(day, observed, silences, countedSince);
@@ -145,7 +145,7 @@ export function createSeriesReader(): SeriesReader {
 
 /**
  * Stores silences, unless the disk is full. The stored silences are required for the baselines of later days, and for
- * reading a span that begins during a silence.
+ * reading a span that begins during a silence, or too shortly before it to prove it.
  */
 function keep({ store }: Pick<SummarySource, 'store'>, series: number, { span, silences }: SeriesReading): void {
   if (silences.length === 0 && store.silences(series, span).length === 0) return;

@@ -156,6 +156,26 @@ describe('a silence that was found earlier', () => {
     ).toEqual([{ collection: 'like.create', from: stood.from, to: at(2) + 30_000_000 }]);
   });
 
+  test.each([
+    ['like.create', 20, 40],
+    ['listitem.delete', 300, 541],
+  ] as const)(
+    'needs no new proof while the minutes that proved it pass out of the day that is read (%s)',
+    (name, first, next) => {
+      const without: Without = (collection, i) => collection === name && i >= first && i < next;
+      const known = { collection: name, from: at(first - 1) + 45_000_001, to: at(first + 10) };
+      expect(find(minutesOf(first + 11, without), none)).toEqual([]);
+      expect(find(minutesOf(first + 11, without), none, [known])).toEqual([{ ...known, to: at(first + 11) }]);
+      expect(find(minutesOf(600, without), none, [known])).toEqual([{ ...known, to: at(next) + 30_000_000 }]);
+    },
+  );
+
+  test('is proven again if a backfill has added an event after its start', () => {
+    const minutes = minutesOf(30, (name, i) => name === 'like.create' && i >= 20 && i < 25);
+    const known = { collection: 'like.create', from: at(18) + 45_000_001, to: at(25) + 30_000_000 } as const;
+    expect(find(minutes, none, [known])).toEqual([]);
+  });
+
   test('ends at the first event that a backfill has added', () => {
     const minutes = minutesOf(100, () => false);
     expect(find(minutes, usualOf())).toEqual([]);

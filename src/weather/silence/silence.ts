@@ -73,7 +73,7 @@ interface SilenceInput {
   readonly usual: Usual;
   /** Returns the first and last event of a collection in a window. */
   readonly edges: (startUs: number, collection: CollectionName) => Edges;
-  /** Already known silences that overlap the first minute. */
+  /** Already known silences that overlap the minutes. */
   readonly standing: readonly Silence[];
   /**
    * Start of the first window in which a collection is counted. A collection without an entry has always been counted.
@@ -130,7 +130,9 @@ function newRun(run: Pick<Run, 'first' | 'lastEvent' | 'before' | 'longest' | 's
 function silencesOf(input: SilenceInput, collection: CollectionName, place: number): Silence[] {
   const search = { ...input, collection, place };
   const found: Silence[] = [];
-  const stood = input.standing.find((silence) => silence.collection === collection);
+  const firstUs = input.minutes[0]?.startUs ?? 0;
+  const own = input.standing.filter((silence) => silence.collection === collection);
+  const stood = own.find(({ from, to }) => from <= firstUs && to > firstUs);
   let lastEvent: Minute | null = null;
   let before = 0;
   let longest = 0;
@@ -145,9 +147,9 @@ function silencesOf(input: SilenceInput, collection: CollectionName, place: numb
       lastEvent = minute;
       run = null;
     } else if (minute.observedUs >= watchedUs) {
-      run ??= newRun({ first: i, lastEvent, before, longest, silentFrom: null });
+      run ??= newRun({ first: i, lastEvent, before, longest, silentFrom: standingStart(search, own, lastEvent) });
       run.windows.push(minute);
-      if (run.silentFrom === null && isSilent(search, run)) run.silentFrom = startOf(search, run);
+      if (run.silentFrom === null && isSilent(search, run)) run.silentFrom = startOf(search, lastEvent);
     }
   }
   const end = input.minutes.at(-1);
@@ -163,10 +165,20 @@ function firstOf({ edges, collection }: Search, { startUs }: Minute): number {
  * Returns the start of a silence. A window stored by an earlier version has no time of its last event, so the whole
  * window counts as observed.
  */
-function startOf({ edges, collection, minutes, countedSince }: Search, { lastEvent }: Run): number {
+function startOf({ edges, collection, minutes, countedSince }: Search, lastEvent: Minute | null): number {
   if (!lastEvent) return Math.max(minutes[0]?.startUs ?? 0, countedSince?.get(collection) ?? 0);
   const { lastUs } = edges(lastEvent.startUs, collection);
   return lastUs === null ? lastEvent.startUs + windowUs : lastUs + 1;
+}
+
+/**
+ * Returns the start of the known silence that begins after the last event, or null if there is none. Such a silence is
+ * not proven again, because the minutes that proved it may precede the minutes that are read.
+ */
+function standingStart(search: Search, known: readonly Silence[], lastEvent: Minute | null): number | null {
+  if (known.length === 0) return null;
+  const start = startOf(search, lastEvent);
+  return known.some(({ from }) => from === start) ? start : null;
 }
 
 function isSilent(search: Search, run: Run): boolean {

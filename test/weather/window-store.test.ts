@@ -120,7 +120,23 @@ describe('the window store', () => {
     store.commit(commitOf(id, 0, [delta(minute, 5), delta(minute + windowUs, 6)], minute, minute + 2 * windowUs));
     store.prune(id, minute + windowUs);
     expect(store.windows(id, everything, [])).toMatchObject([{ startUs: minute + windowUs, events: 6 }]);
-    expect(store.observed(id, everything)).toEqual([{ from: minute, to: minute + 2 * windowUs }]);
+    expect(store.observed(id, everything)).toEqual([{ from: minute + windowUs, to: minute + 2 * windowUs }]);
+  });
+
+  test('keeps no observed time whose windows are deleted, at any time of deletion', () => {
+    const { id } = store.series(host);
+    const windows = [0, 1, 2].map((i) => delta(minute + i * windowUs, 5));
+    store.commit(commitOf(id, 0, windows, minute, minute + windowUs));
+    store.commit(commitOf(id, 1, [], minute + windowUs + 9, minute + 3 * windowUs));
+    store.prune(id, minute + 7);
+    expect(store.windows(id, everything, []).map(({ startUs }) => startUs)).toEqual(
+      [1, 2].map((i) => minute + i * windowUs),
+    );
+    expect(store.observed(id, everything)).toEqual([{ from: minute + windowUs + 9, to: minute + 3 * windowUs }]);
+    store.prune(id, minute + windowUs + 10);
+    expect(store.windows(id, everything, []).map(({ startUs }) => startUs)).toEqual([minute + 2 * windowUs]);
+    expect(store.observed(id, everything)).toEqual([{ from: minute + 2 * windowUs, to: minute + 3 * windowUs }]);
+    expect(store.observedSince(id)).toBe(minute + 2 * windowUs);
   });
 
   test('stores the times of the first and last event of a collection in a window', () => {

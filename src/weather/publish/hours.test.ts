@@ -7,7 +7,7 @@ import { recogniseWeatherHours, type WeatherHours } from '../../artifact/hours/w
 import { type CollectionName, collectionNames } from '../../contract/vocabulary.ts';
 import { metricIndex } from '../classify/metric-names.ts';
 import { dayUs, emptyDelta, type Interval, type WindowDelta, windowUs } from '../window/window.ts';
-import { openWindowStore, storeFile, type WindowStore } from '../window/window-store.ts';
+import { keptDays, openWindowStore, storeFile, type WindowStore } from '../window/window-store.ts';
 import { createHoursReader } from './hours.ts';
 
 /**
@@ -121,6 +121,23 @@ test('the usual rate of an hour is that of earlier, entirely observed hours at t
   expect(usualAt(8)).toEqual({ low: expect.closeTo(0.6, 5), high: expect.closeTo(6.4, 5), days: 7 });
   expect(usualAt(9)).toMatchObject({ low: expect.closeTo(0.7, 5), days: 8 });
   expect(hours.at(-2)?.usual).toBeNull();
+});
+
+test('the usual rate of an hour contains no hour whose windows are no longer stored', () => {
+  const at = (day: number): number => startUs + day * dayUs;
+  const days = Array.from({ length: 49 }, (_, day) => day);
+  const windows = days.flatMap((day) => Array.from({ length: 60 }, (_, i) => deltaAt(at(day) + i * windowUs)));
+  const end = at(48) + hourUs;
+  const { id, revision } = store.series(endpoint.name);
+  const live = { kind: 'time', value: end, counted: 1, timeUs: end } as const;
+  const gains = [{ windows, observed: [{ from: startUs, to: end }] }];
+  store.commit({ series: id, after: revision, gains, live, backfill: null });
+  store.prune(id, end - keptDays * dayUs + 1);
+  const { hours, observed_since: since } = only(read(end + 1));
+  const usual = hours.filter(({ start }) => start.includes('T00:')).map((hour) => hour.usual);
+  const rate = expect.closeTo(11 / 60, 5);
+  expect(usual).toEqual([42, 43, 44].map((count) => ({ low: rate, high: rate, days: count })));
+  expect(since).toBe('2026-11-13T01:01:00.000Z');
 });
 
 test('an hour is complete only once its last minute is closed', () => {

@@ -18,7 +18,7 @@ import {
   silenceStore,
   storeFault,
 } from './store-schema.ts';
-import { dayUs, hourUs, type Interval, type WindowDelta, type WindowRow } from './window.ts';
+import { dayUs, hourUs, type Interval, type WindowDelta, type WindowRow, windowUs } from './window.ts';
 
 /** Numbers that identify the readers of a series in the table `track`. */
 const trackRoles = { live: 0, backfill: 1 } as const;
@@ -38,7 +38,10 @@ export interface WindowStore extends SeriesReads, Omit<SilenceStore, 'dropSilenc
    * effect. Throws if the commit does not follow the last one. Passes on SQLite's errors (see `storeFault`).
    */
   commit(commit: Commit): void;
-  /** Removes windows, spans and silences that are older than `beforeUs`. */
+  /**
+   * Removes windows, observed time and silences that are older than `beforeUs`. A window that contains `beforeUs` is
+   * removed with its observed time.
+   */
   prune(series: number, beforeUs: number): void;
   /** Tests the store with a small write. Throws the same errors as `commit`. */
   probe(): void;
@@ -126,7 +129,14 @@ function wrap(db: Database, { beforeCommit = () => undefined }: StoreFaults): Wi
     prune: (series, beforeUs) => {
       db.transaction(() => {
         db.prepare<[number, number]>('DELETE FROM window WHERE series = ? AND start_us < ?').run(series, beforeUs);
-        db.prepare<[number, number]>('DELETE FROM observed WHERE series = ? AND to_us <= ?').run(series, beforeUs);
+        // Observed time without its window would count as observed zeros.
+        const keptUs = Math.ceil(beforeUs / windowUs) * windowUs;
+        db.prepare<[number, number]>('DELETE FROM observed WHERE series = ? AND to_us <= ?').run(series, keptUs);
+        db.prepare<[number, number, number]>('UPDATE observed SET from_us = ? WHERE series = ? AND from_us < ?').run(
+          keptUs,
+          series,
+          keptUs,
+        );
         dropSilences(series, beforeUs);
       }).immediate();
     },

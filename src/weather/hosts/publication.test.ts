@@ -129,6 +129,31 @@ describe('a publication with two hosts', () => {
     expect(store.failover(store.series(two).id)).toBeNull();
   });
 
+  test('publishes the second host in time if the clock was a day ahead when the process started', () => {
+    publication = begin(1440);
+    watch(one, -120, 60);
+    watch(two, -120, 76);
+    expect(sourceAt(1440)).toBe(one);
+    expect(sourceAt(60)).toBe(one);
+    expect(sourceAt(74)).toBe(one);
+    expect(sourceAt(75)).toBe(two);
+  });
+
+  test('publishes the first host again after a day without trouble if the clock was years ahead during a failover', () => {
+    watch(one, -120, 60);
+    watch(two, -120, 80);
+    expect(sourceAt(80)).toBe(two);
+    publication = begin(11 * 365 * 1440);
+    expect(sourceAt(11 * 365 * 1440)).toBe(two);
+    const back = 81 + 1440;
+    watch(one, 60, back);
+    watch(two, 80, back);
+    expect(sourceAt(81)).toBe(two);
+    expect(store.failover(store.series(two).id)?.unwellUs).toBe(minute(81));
+    expect(sourceAt(back - 1)).toBe(two);
+    expect(sourceAt(back)).toBe(one);
+  });
+
   test('adds a caveat to the published summary for an hour in which the ratio of the events of the two hosts is unusual', () => {
     watch(one, -48 * 60, 0);
     watch(two, -48 * 60, 0);

@@ -41,6 +41,8 @@ export interface Publication {
 /** State shared by the functions of a publication. */
 interface Publishing extends PublicationOptions {
   readonly reader: SeriesReader;
+  /** Start of this process, in microseconds. It is never later than the last read, because the clock may be set back. */
+  startedUs: number;
 }
 
 /**
@@ -65,6 +67,7 @@ export function createPublication(options: PublicationOptions): Publication {
     series: (span) => hosts.flatMap(({ endpoint }) => [endpoint, ...earlierSeries(store, endpoint, span)]),
     failoverSinceUs: () => failover?.sinceUs ?? null,
     read: (nowUs) => {
+      publishing.startedUs = Math.min(publishing.startedUs, nowUs);
       const one = readHost(publishing, first, nowUs);
       if (!second) return one.summary;
       const two = readHost(publishing, second, nowUs);
@@ -193,7 +196,8 @@ export function decideHost({ current, first, second, nowUs, startedUs }: Failove
     if (!trouble || lasted(trouble, nowUs, startedUs) < failoverUs || second.wellForUs < failoverUs) return null;
     return { sinceUs: nowUs, trouble, unwellUs: nowUs };
   }
-  const unwellUs = first.trouble ? nowUs : current.unwellUs;
+  // A clock that was set back may have left a time in the future.
+  const unwellUs = first.trouble ? nowUs : Math.min(current.unwellUs, nowUs);
   if (nowUs - unwellUs >= quietUs) return null;
   if (lasted(second.trouble, nowUs, startedUs) >= failoverUs && first.wellForUs >= recoveredUs) return null;
   return { ...current, unwellUs };

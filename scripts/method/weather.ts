@@ -8,7 +8,8 @@ import {
 } from '../../src/contract/vocabulary.ts';
 
 import { failoverRule } from '../../src/weather/hosts/publication.ts';
-import { bearable, interactions, thresholds } from '../../src/weather/publish/conditions.ts';
+import { thresholds } from '../../src/weather/publish/conditions.ts';
+import { bearable, interactions } from '../../src/weather/publish/silent-shares.ts';
 import {
   compactionHours,
   conditionTexts,

@@ -129,6 +129,34 @@ describe('a publication with two hosts', () => {
     expect(store.failover(store.series(two).id)).toBeNull();
   });
 
+  test('publishes the second host only once its likes have arrived again for 15 minutes', () => {
+    publication = begin(-240);
+    watch(one, -240, -20);
+    watch(two, -240, -120);
+    watch(two, -120, -1, { likes: false });
+    watch(two, -1, 0);
+    expect(sourceAt(0)).toBe(one);
+    watch(two, 0, 13);
+    expect(sourceAt(13)).toBe(one);
+    watch(two, 13, 14);
+    expect(sourceAt(14)).toBe(two);
+  });
+
+  test('publishes the first host again only once its likes have arrived again for an hour, even if the second is gone', () => {
+    watch(one, -120, 60);
+    watch(one, 60, 80, { likes: false });
+    watch(two, -120, 80);
+    expect(sourceAt(80)).toBe(two);
+    watch(one, 80, 1296, { likes: false });
+    watch(one, 1296, 1297);
+    watch(two, 80, 1280);
+    expect(sourceAt(1297)).toBe(two);
+    watch(one, 1297, 1355);
+    expect(sourceAt(1355)).toBe(two);
+    watch(one, 1355, 1356);
+    expect(sourceAt(1356)).toBe(one);
+  });
+
   test('publishes the second host in time if the clock was a day ahead when the process started', () => {
     publication = begin(1440);
     watch(one, -120, 60);

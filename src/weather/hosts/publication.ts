@@ -113,8 +113,8 @@ function decide(
   [one, two]: readonly [SeriesReading, SeriesReading],
   nowUs: number,
 ): Failover | null {
-  const health = ({ summary, silentSinceUs }: SeriesReading) =>
-    healthOf({ store, name: summary.source.endpoint, nowUs, silentSinceUs });
+  const health = ({ summary, silentSinceUs, silentUntilUs }: SeriesReading) =>
+    healthOf({ store, name: summary.source.endpoint, nowUs, silentSinceUs, silentUntilUs });
   const next = decideHost({ current, first: health(one), second: health(two), nowUs, startedUs });
   return next?.unwellUs === current?.unwellUs && next?.sinceUs === current?.sinceUs ? current : next;
 }
@@ -237,10 +237,12 @@ interface HealthInput {
    * there is no such silence.
    */
   readonly silentSinceUs: number | null;
+  /** Latest end of such a silence of the last day, in microseconds, or null if there is none. */
+  readonly silentUntilUs: number | null;
 }
 
 /** Computes the health of a series from its silences and its observed spans of the last day. */
-export function healthOf({ store, name, nowUs, silentSinceUs }: HealthInput): Health {
+export function healthOf({ store, name, nowUs, silentSinceUs, silentUntilUs }: HealthInput): Health {
   const from = nowUs - dayUs;
   const observed = union(store.observed(store.series(name).id, { from, to: nowUs + windowUs }));
   let observedTo = from;
@@ -253,7 +255,7 @@ export function healthOf({ store, name, nowUs, silentSinceUs }: HealthInput): He
   if (nowUs - observedTo > bearableGapUs) troubles.push({ reason: 'unobserved', sinceUs: observedTo });
   if (silentSinceUs !== null) troubles.push({ reason: 'silent', sinceUs: silentSinceUs });
   const [trouble = null] = troubles.sort((a, b) => a.sinceUs - b.sinceUs);
-  return { trouble, wellForUs: trouble ? 0 : nowUs - wellSinceUs };
+  return { trouble, wellForUs: trouble ? 0 : nowUs - Math.max(wellSinceUs, silentUntilUs ?? 0) };
 }
 
 /**
@@ -302,7 +304,7 @@ export function takesOver({ store, nowUs, present, legacy, summary }: Rivals): b
   if (!first || !newest) return false;
   const lived = nowUs - first.from >= baselineDays * dayUs;
   if (lived && summary.conditions.confidence !== 'unsupported') return true;
-  const { trouble } = healthOf({ store, name: legacy, nowUs, silentSinceUs: null });
+  const { trouble } = healthOf({ store, name: legacy, nowUs, silentSinceUs: null, silentUntilUs: null });
   return lasted(trouble, nowUs, 0) >= silentUs && newest.to > nowUs - 3 * windowUs && nowUs - first.from > silentUs;
 }
 

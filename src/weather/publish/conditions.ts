@@ -1,17 +1,5 @@
-import {
-  type CollectionName,
-  type ConditionState,
-  type Confidence,
-  collectionNames,
-} from '../../contract/vocabulary.ts';
-import {
-  type CollectionTime,
-  earlierDays,
-  silenceRule,
-  spanBefore,
-  type Usual,
-  uncountedSpans,
-} from '../silence/silence.ts';
+import { type ConditionState, type Confidence, collectionNames } from '../../contract/vocabulary.ts';
+import { type CollectionTime, earlierDays, spanBefore, type Usual, uncountedSpans } from '../silence/silence.ts';
 import type { Silence } from '../window/store-schema.ts';
 import {
   hourUs,
@@ -24,6 +12,7 @@ import {
   windowUs,
 } from '../window/window.ts';
 import type { WindowStore } from '../window/window-store.ts';
+import { interactionShares, interactions, type Shares, silentShares } from './silent-shares.ts';
 
 /** Thresholds of the conditions. The method page publishes them. */
 export const thresholds = {
@@ -80,8 +69,9 @@ interface ConditionSource {
 }
 
 /**
- * Classifies the conditions of a series. `silentSinceUs` is the start of the silence of collections that make up more than
- * 5 % of the interactions, in microseconds, or null if there is no such silence.
+ * Classifies the conditions of a series. `silentSinceUs` is the start of the present silence of collections that make up
+ * more than 5 % of the interactions, and `silentUntilUs` the latest end of such a silence. Both are in microseconds, or
+ * null if there is no such silence.
  */
 export function seriesConditions({ store, series, minutes, times, silences, usual, nowUs }: ConditionSource) {
   const shares = interactionShares(times);
@@ -96,7 +86,8 @@ export function seriesConditions({ store, series, minutes, times, silences, usua
     ...historyOf(store, series, shares),
     nowUs,
   });
-  return { conditions, silentSinceUs: newest ? silent.since(newest.startUs + windowUs) : null };
+  const silentSinceUs = newest ? silent.since(newest.startUs + windowUs) : null;
+  return { conditions, silentSinceUs, silentUntilUs: silent.until() };
 }
 
 /** One minute of the stream, as input of the conditions. */
@@ -283,77 +274,6 @@ function turbulencesOf(rates: readonly number[]): number[] {
     if (uneven !== null) found.push(uneven);
   }
   return found;
-}
-
-/** Collections that count as interactions. Their rate determines the conditions. */
-export const interactions: readonly CollectionName[] = [
-  'post.create.reply',
-  'post.create.quote',
-  'repost.create',
-  'like.create',
-];
-
-/** Maximum share of the interactions that silent collections may have while conditions are still published. */
-export const bearable = 0.05;
-
-/** Each collection's share of the interactions, from 0 to 1. */
-interface Shares {
-  of(collection: CollectionName): number;
-  /** Returns true if the conditions cannot be determined without the silent collection. */
-  readonly matters: (silence: Silence) => boolean;
-}
-
-/**
- * Computes the shares from each collection's rate during its observed time. If a collection counts as interactions
- * but was never observed, its share is 1. If a collection does not count as interactions, its share is 0.
- */
-function interactionShares(times: readonly CollectionTime[]): Shares {
-  const rateOf = (collection: CollectionName): number => {
-    const time = times[collectionNames.indexOf(collection)];
-    return time && time.observedUs > 0 ? time.total / time.observedUs : Number.NaN;
-  };
-  const all = interactions.map(rateOf).reduce((sum, rate) => sum + (Number.isNaN(rate) ? 0 : rate), 0);
-  const of = (collection: CollectionName): number => {
-    if (!interactions.includes(collection)) return 0;
-    const rate = rateOf(collection);
-    if (Number.isNaN(rate)) return 1;
-    return all > 0 ? rate / all : 0;
-  };
-  return { of, matters: ({ collection }) => of(collection) > bearable };
-}
-
-/** Creates the functions that determine the part of the interactions that is missing because collections are silent. */
-function silentShares(silences: readonly Silence[], shares: Shares, usual: Usual) {
-  const inMinute = (collection: CollectionName, minute: Minute): boolean => {
-    const own = silences.filter((silence) => silence.collection === collection);
-    if (isWithin(minute, own)) return true;
-    const { startUs, counts } = minute;
-    // The silence is not proven yet, but events may already be missing from the minute.
-    const place = collectionNames.indexOf(collection);
-    return (counts[place] ?? 0) === 0 && (usual.hour(startUs).p05[place] ?? 0) >= silenceRule.frequentRate;
-  };
-  return {
-    /**
-     * Returns true if more than 5 % of the interactions may be missing from the minute, because collections are silent or
-     * frequent collections have no event.
-     */
-    isSilent: (minute: Minute): boolean => {
-      const missing = interactions.filter((collection) => inMinute(collection, minute));
-      return missing.reduce((sum, collection) => sum + shares.of(collection), 0) > bearable;
-    },
-    /**
-     * Returns the time from which the silences that last until `endUs` together make up more than 5 % of the
-     * interactions, or null if they do not.
-     */
-    since: (endUs: number): number | null => {
-      let missing = 0;
-      for (const { collection, from } of silences.filter(({ to }) => to >= endUs).sort((a, b) => a.from - b.from)) {
-        missing += shares.of(collection);
-        if (missing > bearable) return from;
-      }
-      return null;
-    },
-  };
 }
 
 const placesInDay = interactions.map((name) => collectionNames.indexOf(name));

@@ -47,6 +47,8 @@ export interface SeriesReading {
    * there is no such silence.
    */
   readonly silentSinceUs: number | null;
+  /** Latest end of a silence of such collections within `span`, in microseconds, or null if there is none. */
+  readonly silentUntilUs: number | null;
 }
 
 /**
@@ -84,7 +86,7 @@ function readSeries(source: SummarySource): SeriesReading {
     countedSince,
   });
   const times = collectionTimes(day, observed, silences, countedSince);
-  const { conditions, silentSinceUs } = seriesConditions({
+  const { conditions, silentSinceUs, silentUntilUs } = seriesConditions({
     store,
     series: series.id,
     minutes: day,
@@ -107,7 +109,7 @@ function readSeries(source: SummarySource): SeriesReading {
     unseen: unseenCollections(store, series.id, times),
     conditions,
   });
-  return { summary, span, silences, silentSinceUs };
+  return { summary, span, silences, silentSinceUs, silentUntilUs };
 }
 
 /** Returns the collections without any event in the stored windows of the series. */

@@ -1,0 +1,87 @@
+import { type CollectionName, collectionNames } from '../../contract/vocabulary.ts';
+import { type CollectionTime, silenceRule, type Usual } from '../silence/silence.ts';
+import type { Silence } from '../window/store-schema.ts';
+import { isWithin, type Minute } from '../window/window.ts';
+
+/** Collections that count as interactions. Their rate determines the conditions. */
+export const interactions: readonly CollectionName[] = [
+  'post.create.reply',
+  'post.create.quote',
+  'repost.create',
+  'like.create',
+];
+
+/** Maximum share of the interactions that silent collections may have while conditions are still published. */
+export const bearable = 0.05;
+
+/** Each collection's share of the interactions, from 0 to 1. */
+export interface Shares {
+  of(collection: CollectionName): number;
+  /** Returns true if the conditions cannot be determined without the silent collection. */
+  readonly matters: (silence: Silence) => boolean;
+}
+
+/**
+ * Computes the shares from each collection's rate during its observed time. If a collection counts as interactions
+ * but was never observed, its share is 1. If a collection does not count as interactions, its share is 0.
+ */
+export function interactionShares(times: readonly CollectionTime[]): Shares {
+  const rateOf = (collection: CollectionName): number => {
+    const time = times[collectionNames.indexOf(collection)];
+    return time && time.observedUs > 0 ? time.total / time.observedUs : Number.NaN;
+  };
+  const all = interactions.map(rateOf).reduce((sum, rate) => sum + (Number.isNaN(rate) ? 0 : rate), 0);
+  const of = (collection: CollectionName): number => {
+    if (!interactions.includes(collection)) return 0;
+    const rate = rateOf(collection);
+    if (Number.isNaN(rate)) return 1;
+    return all > 0 ? rate / all : 0;
+  };
+  return { of, matters: ({ collection }) => of(collection) > bearable };
+}
+
+/** Creates the functions that determine the part of the interactions that is missing because collections are silent. */
+export function silentShares(silences: readonly Silence[], shares: Shares, usual: Usual) {
+  const inMinute = (collection: CollectionName, minute: Minute): boolean => {
+    const own = silences.filter((silence) => silence.collection === collection);
+    if (isWithin(minute, own)) return true;
+    const { startUs, counts } = minute;
+    // The silence is not proven yet, but events may already be missing from the minute.
+    const place = collectionNames.indexOf(collection);
+    return (counts[place] ?? 0) === 0 && (usual.hour(startUs).p05[place] ?? 0) >= silenceRule.frequentRate;
+  };
+  return {
+    /**
+     * Returns true if more than 5 % of the interactions may be missing from the minute, because collections are silent or
+     * frequent collections have no event.
+     */
+    isSilent: (minute: Minute): boolean => {
+      const missing = interactions.filter((collection) => inMinute(collection, minute));
+      return missing.reduce((sum, collection) => sum + shares.of(collection), 0) > bearable;
+    },
+    /**
+     * Returns the time from which the silences that last until `endUs` together make up more than 5 % of the
+     * interactions, or null if they do not.
+     */
+    since: (endUs: number): number | null => {
+      let missing = 0;
+      for (const { collection, from } of silences.filter(({ to }) => to >= endUs).sort((a, b) => a.from - b.from)) {
+        missing += shares.of(collection);
+        if (missing > bearable) return from;
+      }
+      return null;
+    },
+    /**
+     * Returns the latest end of silences that together made up more than 5 % of the interactions, or null if there is
+     * none.
+     */
+    until: (): number | null => {
+      const own = silences.filter(({ collection }) => interactions.includes(collection)).sort((a, b) => b.to - a.to);
+      const last = own.find(({ to: endUs }) => {
+        const ended = own.filter(({ from, to }) => from < endUs && to >= endUs);
+        return ended.reduce((sum, { collection }) => sum + shares.of(collection), 0) > bearable;
+      });
+      return last?.to ?? null;
+    },
+  };
+}

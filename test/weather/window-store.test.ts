@@ -170,6 +170,16 @@ describe('the window store', () => {
     expect(store.silences(id, everything)).toEqual([silence('post.delete', 50, 150)]);
   });
 
+  test('remembers by its silence that a collection had events, after their windows are deleted', () => {
+    const { id } = store.series(host);
+    store.commit(commitOf(id, 0, [delta(minute, 5), emptyDelta(minute + 60 * windowUs)]));
+    const silence = { collection: 'like.create', from: minute + 1, to: minute + 61 * windowUs } as const;
+    store.keepSilences(id, silence, [silence]);
+    store.prune(id, minute + 60 * windowUs);
+    const known = (['like.create', 'post.create'] as const).map((collection) => store.hasEvents(id, collection));
+    expect(known).toEqual([true, false]);
+  });
+
   test('returns the recent rate, excluding unobserved time', () => {
     const { id } = store.series(host);
     expect(store.recentRate(id, minute)).toBeNull();

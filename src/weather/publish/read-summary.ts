@@ -112,7 +112,7 @@ function readSeries(source: SummarySource): SeriesReading {
   return { summary, span, silences, silentSinceUs, silentUntilUs };
 }
 
-/** Returns the collections without any event in the stored windows of the series. */
+/** Returns the collections of which the series has had no event. */
 function unseenCollections(store: WindowStore, series: number, times: readonly CollectionTime[]): Set<CollectionName> {
   return new Set(
     collectionNames.filter((name, place) => (times[place]?.total ?? 0) === 0 && !store.hasEvents(series, name)),

@@ -270,7 +270,10 @@ export interface SilenceStore {
    * which it is counted, in microseconds. Collections without an entry have been counted since the series began.
    */
   countedSince(series: number): ReadonlyMap<CollectionName, number>;
-  /** Returns true if a stored window of the series has an event of the collection. */
+  /**
+   * Returns true if a stored window of the series has an event of the collection, or if the collection has a stored
+   * silence. A silence follows an event, whose window may have been deleted since.
+   */
   hasEvents(series: number, collection: CollectionName): boolean;
   /** Deletes the silences that ended before `beforeUs`. */
   dropSilences(series: number, beforeUs: number): void;
@@ -307,8 +310,11 @@ export function silenceStore(db: Database): SilenceStore {
       ),
     hasEvents: (series, collection) =>
       db
-        .prepare<[number]>(`SELECT 1 FROM window WHERE series = ? AND ${metricColumn(collection)} > 0 LIMIT 1`)
-        .get(series) !== undefined,
+        .prepare<[number, number, number]>(
+          `SELECT 1 FROM window WHERE series = ? AND ${metricColumn(collection)} > 0
+           UNION ALL SELECT 1 FROM silence WHERE series = ? AND place = ? LIMIT 1`,
+        )
+        .get(series, series, collectionNames.indexOf(collection)) !== undefined,
     edges: (series, startUs, collection) => {
       const place = collectionNames.indexOf(collection);
       const row = db

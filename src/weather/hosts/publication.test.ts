@@ -204,6 +204,27 @@ test("a publication with one host returns that host's summary", () => {
   expect(alone.read(minute(60) + dayUs).source.endpoint).toBe(one);
 });
 
+test('a legacy series is listed while it is published, and afterwards if it was observed in the span', () => {
+  const legacy = 'wss://two.example/subscribe';
+  watch(legacy, -120, 0);
+  const alone = createPublication({ store, endpoints: endpoints.slice(1), startedUs: startUs, log });
+  const stateAt = (hour: number) => {
+    const nowUs = minute(hour * 60);
+    const published = alone.read(nowUs).source.endpoint;
+    const listed = alone.series({ from: nowUs - 3 * dayUs, to: nowUs }).map(({ name }) => name);
+    return [published, listed];
+  };
+  expect([stateAt(0), stateAt(80)]).toEqual([
+    [legacy, [two, legacy]],
+    [legacy, [two, legacy]],
+  ]);
+  watch(two, -120, 0);
+  watch(two, 80 * 60, 82 * 60);
+  expect(stateAt(82)).toEqual([two, [two]]);
+  watch(legacy, 82 * 60, 83 * 60);
+  expect(stateAt(84)).toEqual([two, [two, legacy]]);
+});
+
 test.each([
   [['wss://one.example', 'wss://two.example', 'wss://three.example'], 'at most two hosts can be observed'],
   [['wss://one.example', 'wss://one.example/subscribe'], 'the two hosts must be different'],

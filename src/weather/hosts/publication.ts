@@ -30,7 +30,9 @@ export interface Publication {
   readonly hosts: readonly ObservedHost[];
   /** Returns the series that the last summary was read from. */
   published(): Endpoint;
-  /** Returns each host's series, and each host's legacy series if the legacy series was observed in the span. */
+  /**
+   * Returns each host's series, and each host's legacy series if it is published instead or was observed in the span.
+   */
   series(span: Interval): readonly Endpoint[];
   /** Returns the start of the failover in microseconds, or null while the first host is published. */
   failoverSinceUs(): number | null;
@@ -64,7 +66,11 @@ export function createPublication(options: PublicationOptions): Publication {
   return {
     hosts,
     published: () => seriesOf(failover && second ? second : first),
-    series: (span) => hosts.flatMap(({ endpoint }) => [endpoint, ...earlierSeries(store, endpoint, span)]),
+    series: (span) =>
+      hosts.flatMap(({ endpoint, predecessor }) => [
+        endpoint,
+        ...(predecessor ? [predecessor] : earlierSeries(store, endpoint, span)),
+      ]),
     failoverSinceUs: () => failover?.sinceUs ?? null,
     read: (nowUs) => {
       publishing.startedUs = Math.min(publishing.startedUs, nowUs);

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
-import { simulatedHours, simulatedLabelers } from '../../harness/archive/simulated-hours.ts';
+import { type SimulatedFaults, simulatedHours, simulatedLabelers } from '../../harness/archive/simulated-hours.ts';
 import { at, type TabledArchive, tabledArchive } from '../../harness/archive/tabled-archive.ts';
 import type { LabelsHours } from '../artifact/hours/labels-hours.ts';
+import { hoursOf } from './days/calendar.ts';
 import type { HoursReadings } from './hours/hour-lists.ts';
 import { labelsSums } from './summary/archive-summary.ts';
 
@@ -14,9 +15,9 @@ const late = { applications: 300, removals: 4, observed_seconds: 120 };
 const [did] = simulatedLabelers;
 
 /** Adds the statements about late labels to the hours files from a time on. */
-function stating(since: number): (now: number) => HoursReadings {
+function stating(since: number, faults: SimulatedFaults = {}): (now: number) => HoursReadings {
   return (now) => {
-    const { weather, labels } = simulatedHours(now);
+    const { weather, labels } = simulatedHours(now, faults);
     if (labels.kind !== 'readable' || now < since) return { weather, labels };
     return { weather, labels: { kind: 'readable', artifact: withLate(labels.artifact) } };
   };
@@ -70,6 +71,22 @@ test('the tables of a closed day state late labels in tables of their own, and t
   const parquet = await archive.parquet(day, 'labels-late');
   expect(parquet[9]).toMatchObject({ filled_in_applications: 300n, filled_in_seconds: 120 });
   expect(archive.record(day)).toMatchObject({ state: 'closed' });
+  expect((await archive.verify()).findings).toEqual([]);
+});
+
+test('an hour that was not observed has no row in the table of late labels, although the hours file states zeros for it', async () => {
+  const faults = { labels: [{ start: at(0, 5), end: at(0, 7) }] };
+  const archive = await tabledArchive(24 * 4 + 1, { hours: stating(0, faults) });
+  const observed = hoursOf(day).filter((_, place) => place < 5 || place >= 7);
+  for (const table of ['labels-totals', 'labels-late'])
+    expect(
+      archive
+        .csv(day, table)
+        .slice(1)
+        .map((row) => row[1]),
+    ).toEqual(observed);
+  expect(await archive.parquet(day, 'labels-late')).toHaveLength(observed.length);
+  expect(sumsIn(archive)?.late?.count).toBe(304);
   expect((await archive.verify()).findings).toEqual([]);
 });
 

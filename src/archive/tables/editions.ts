@@ -125,10 +125,14 @@ function rateRows({ hours: stated }: LabelsDay, hours: readonly string[]): Row[]
   });
 }
 
-function lateRows({ hours: stated }: LabelsDay, hours: readonly string[]): Row[] {
+function lateRows(labels: LabelsDay, hours: readonly string[]): Row[] {
+  // The instrument states zeros also for an hour that it did not observe.
+  const counted = new Set(labelRows(labels, hours).map(([, hour]) => hour));
   return hours.flatMap((hour, place): Row[] => {
-    const late = stated[place]?.filled_in;
-    return late ? [[dayOf(hour), hour, late.applications, late.removals, late.observed_seconds]] : [];
+    const late = labels.hours[place]?.filled_in;
+    return late && counted.has(hour)
+      ? [[dayOf(hour), hour, late.applications, late.removals, late.observed_seconds]]
+      : [];
   });
 }
 

@@ -18,8 +18,6 @@ export interface HoursUpkeep {
   readonly memo: Memo;
   /** Describes an identity found in the values of the archive file `name` without quoting it; null if there is none. */
   readonly findIdentityIn: (name: string, value: object) => string | null;
-  /** Called with the path of each damaged file; its day stays open. */
-  readonly onDamage: (path: string) => void;
   /** Called with the path of each file that is not written because it contains an identity. */
   readonly onIdentity: (path: string, why: string) => void;
   /** Called with the name of each hours file that is ignored because it is dated in the future. */
@@ -53,7 +51,8 @@ export function keepHours(upkeep: HoursUpkeep, { weather, labels }: HoursReading
   const hasWeather = isUsable(upkeep, weather, { name: weatherForm.name, now });
   const hasLabels = labelFacts === 'held' || isUsable(upkeep, labels, { name: labelsForm.name, now });
   for (let day = first; day <= last; day = addDays(day, 1)) {
-    const withdrawn = withdrawnNames(upkeep, day);
+    // Without intact tombstones, withdrawn hours could be copied again. The damage is reported with the day's record.
+    const withdrawn = withdrawnNames(upkeep.files, day);
     if (hasWeather && withdrawn?.has(weatherForm.name) === false) {
       keepDay(upkeep, weather, { ...weatherForm, day, now });
     }
@@ -77,10 +76,8 @@ function isFuture(generatedAt: string | null, now: number): boolean {
 }
 
 /** Returns the names of a day's withdrawn files; null if the tombstones are damaged. */
-function withdrawnNames({ files, onDamage }: HoursUpkeep, day: string): ReadonlySet<string> | null {
-  const path = pathOf(day, tombstoneFile);
-  const tombstones = parseTombstones(files.read(path), day);
-  if (!tombstones) onDamage(path);
+function withdrawnNames(files: ArchiveFiles, day: string): ReadonlySet<string> | null {
+  const tombstones = parseTombstones(files.read(pathOf(day, tombstoneFile)), day);
   return tombstones && new Set(tombstones.map(({ name }) => name));
 }
 

@@ -11,8 +11,10 @@ import {
   type ListedDay,
   type ListedFile,
   parseDay,
+  parseTombstones,
   pathOf,
   sha256Of,
+  tombstoneFile,
 } from './days/records.ts';
 import type { ArchiveFiles } from './files/archive-files.ts';
 import type { HoursReadings } from './hours/hour-lists.ts';
@@ -38,6 +40,8 @@ interface Upkeep extends HoursUpkeep {
   readonly log: DayLog;
   /** The hours files (hourly counts) of both instruments; null if this archive does not keep them. */
   readonly hours: HoursReadings | null;
+  /** Called with the path of each damaged file; its day stays open. */
+  readonly onDamage: (path: string) => void;
 }
 
 /**
@@ -180,7 +184,7 @@ function recordOf(upkeep: Upkeep, lines: DayReader, { day, now, closes, held }: 
   const last = bytes && parseDay(bytes);
   const days = [0, 1, 2].map((count) => lines.read(addDays(day, count)));
   const intact = days.filter((one) => one !== null);
-  const isClosed = closes && intact.length === days.length;
+  const isClosed = hasIntactTombstones(upkeep, day) && closes && intact.length === days.length;
   const until = Math.min(Math.floor(now / hourMs) * hourMs, startOf(day) + dayMs);
   const all = intact.length === days.length ? computeFiles(day, intact, until, { memo: upkeep.memo }) : [];
   const withheld = all.filter((one) => hasIdentity(upkeep, day, one)).map(({ name }) => name);
@@ -204,6 +208,14 @@ function recordOf(upkeep: Upkeep, lines: DayReader, { day, now, closes, held }: 
   for (const { name } of outdated) files.remove(pathOf(day, name));
   files.replace(pathOf(day, dayFile), formatted);
   return { day, state, sha256: sha256Of(formatted) };
+}
+
+/** Returns false if the tombstones of a day are damaged, which is reported. Then no hours are copied to the day. */
+function hasIntactTombstones({ files, onDamage }: Upkeep, day: string): boolean {
+  const path = pathOf(day, tombstoneFile);
+  const isIntact = parseTombstones(files.read(path), day) !== null;
+  if (!isIntact) onDamage(path);
+  return isIntact;
 }
 
 function listFiles({ files }: Upkeep, day: string, computed: readonly ComputedFile[]): ListedFile[] {

@@ -158,6 +158,38 @@ describe('a withdrawn file', () => {
     },
   );
 
+  it.each([
+    ['with hours files', undefined],
+    ['without hours files', () => null],
+  ])('keeps its day open while the tombstones are damaged, in an archive %s', async (_kind, hours) => {
+    const archive = simulateArchive(hours && { hours });
+    await archive.run(10);
+    const path = `days/${first}/withdrawn.json`;
+    withdrawFile({
+      files: archive.files,
+      day: first,
+      name: labels,
+      reason: 'a test',
+      now: simulatedStart + 10 * hourMs,
+    });
+    const intact = archive.content.get(path) ?? Buffer.alloc(0);
+    archive.content.set(path, Buffer.from('{'));
+    await archive.run(63, 10);
+    archive.messages.length = 0;
+    await archive.run(1, 73);
+    expect(await archive.verify()).toMatchObject({ findings: [], closedDays: 0 });
+    expect(archive.messages).toEqual([
+      {
+        message: 'an archive file is damaged and was ignored; restore it from a copy of the archive',
+        fields: { path },
+      },
+    ]);
+    archive.content.set(path, intact);
+    await archive.run(1, 74);
+    expect(await archive.verify()).toMatchObject({ findings: [], closedDays: 1 });
+    expect(archive.messages).toHaveLength(1);
+  });
+
   it('must not be the file of known issues of an open day, because that file is copied from the list of the archive', async () => {
     const { withdraw, content } = await archiveInTest();
     const day = parseDay(content.get(`days/${open}/day.json`) ?? Buffer.alloc(0));

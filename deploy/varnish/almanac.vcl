@@ -10,14 +10,18 @@ backend almanac_facts {
 }
 
 sub vcl_recv {
-  # The service ignores queries.
-  set req.url = regsub(req.url, "\?.*$", "");
+  # The service ignores queries, except in the list of labelers. With --base-path, put the base path in front of each path in
+  # this file.
+  if (req.url !~ "^/labelers\?") {
+    set req.url = regsub(req.url, "\?.*$", "");
+  }
   # Replace the header, so that a client cannot choose its address. The service runs with --trust-proxy 1. If another
   # proxy is in front of Varnish, remove this line and set --trust-proxy 2.
   set req.http.X-Forwarded-For = client.ip;
   unset req.http.Cookie;
-  # Downloads would displace the facts, and the service responds to their ranges itself. Metrics depend on Accept.
-  if (req.url ~ "^/archive/" || req.url == "/metrics/facts") {
+  # Downloads would displace the facts, and the service responds to their ranges itself. Metrics depend on Accept. The
+  # responses to searches of labelers are not cached.
+  if (req.url ~ "^/archive/" || req.url == "/metrics/facts" || req.url ~ "^/labelers\?") {
     return (pass);
   }
   # The facts have no ranges, and their only validator is the ETag.

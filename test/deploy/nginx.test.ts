@@ -8,6 +8,7 @@ import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { writeClosedArchive } from '../../harness/archive/closed-archive.ts';
 import { artifactFolder, youngArtifact } from '../../harness/artifacts/artifacts.ts';
+import { labelerFixture, putLabelers } from '../../harness/artifacts/labelers.ts';
 import { listenForTest } from '../../harness/net/listen.ts';
 import { type Nginx, type ProxyAnswer, startNginx } from '../../harness/net/nginx.ts';
 import { freePort } from '../../harness/net/ports.ts';
@@ -16,6 +17,7 @@ import { folderInTest } from '../../harness/process/folder.ts';
 import type { Program } from '../../harness/process/program.ts';
 import { startProgramInTest } from '../../harness/process/program-in-test.ts';
 import { lacks, toolPath } from '../../harness/process/tools.ts';
+import { until } from '../../harness/process/until.ts';
 import { artifactNames } from '../../src/artifact/write.ts';
 import { openSqliteWriter } from '../../src/store/sqlite/write/writer.ts';
 import { micros } from '../../src/store/time.ts';
@@ -222,6 +224,20 @@ describe.skipIf(lacks('nginx', 'faketime'))('the facts API behind nginx', () => 
     ]);
   });
 
+  it('caches the list of labelers without a query, and passes each search, order and page of it to the service', async () => {
+    putLabelers(folder, labelerFixture({ count: 150, seed: 11 }));
+    await until('the labelers are read', async () => (await fetch(`${direct}/labelers.json`)).status === 200);
+    const ask = async (path: string): Promise<string> => (await nginx.ask(path)).body.toString();
+    const all = await ask('/labelers');
+    for (const query of ['?q=none-such', '?page=2', '?sort=name']) {
+      const own = await ask(`/labelers${query}`);
+      const expected = await (await fetch(`${direct}/labelers${query}`)).text();
+      expect([query, own === all, own]).toEqual([query, false, expected]);
+    }
+    expect(await ask('/labelers')).toBe(all);
+    await expect.poll(() => outcomes('/labelers')).toEqual(['MISS', 'BYPASS', 'BYPASS', 'BYPASS', 'HIT']);
+  });
+
   it('revalidates after max-age with the validator of the cached response', async () => {
     const first = await ask();
     nginx.ahead(59);
@@ -336,15 +352,8 @@ describe.skipIf(lacks('nginx', 'faketime'))('the account surface behind nginx', 
     const store = openSqliteWriter({ folder: join(data, 'labels'), at: micros(Date.now() * 1000) });
     onTestFinished(() => store.close());
     const account = startProgramInTest([
-      'account',
-      '--store',
-      `sqlite:${data}/labels`,
-      '--data',
-      data,
-      '--port',
-      '0',
-      '--trust-proxy',
-      '1',
+      ...['account', '--store', `sqlite:${data}/labels`, '--data', data],
+      ...['--port', '0', '--trust-proxy', '1'],
     ]);
     const { port } = await account.listening();
     const nginx = await startNginx({ facts: port, account: port });

@@ -100,6 +100,10 @@ async function startService() {
         ...size,
       });
       response.end(isRange ? 'PAR1' : 'dataPAR1');
+    } else if (url === '/labelers') {
+      response.writeHead(200, { 'Cache-Control': 'public, max-age=60', ETag: 'W/"2"' }).end('all labelers');
+    } else if (url?.startsWith('/labelers?')) {
+      response.writeHead(200, { 'Cache-Control': 'no-store' }).end(`labelers of ${url}`);
     } else if (url === '/v1/slow') {
       asked += 1;
       void released.then(() => {
@@ -122,6 +126,17 @@ for (const { name, proxy, missing } of all) {
     expect(await (await fetch(`${url}/archive/file.parquet`)).text()).toBe('dataPAR1');
     const part = await fetch(`${url}/archive/file.parquet`, { headers: { Range: 'bytes=-4' } });
     expect([part.status, part.headers.get('content-range'), await part.text()]).toEqual([206, 'bytes 4-7/8', 'PAR1']);
+  });
+
+  it.skipIf(missing)(`${name} with its configuration in deploy/ passes a search of the labelers on`, async () => {
+    const { port } = await startService();
+    const url = await startProxy(proxy, port, (text) => text);
+    const bodies: string[] = [];
+    for (const path of ['/labelers', '/labelers?q=none-such', '/labelers?page=2', '/labelers'])
+      bodies.push(await (await fetch(url + path)).text());
+    expect(bodies).toEqual([
+      ...['all labelers', 'labelers of /labelers?q=none-such', 'labelers of /labelers?page=2', 'all labelers'],
+    ]);
   });
 
   const coalesces = name === 'varnish' || name === 'squid';

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { memoryArchive } from '../../../harness/archive/memory-files.ts';
@@ -22,6 +22,33 @@ describe('the key of a log', () => {
     rmSync(path);
     files.replace(checkpointPath, Buffer.from('a checkpoint'));
     expect(() => openLogWithKeyFile(options)).toThrow('restore the file, or start a new archive');
+  });
+
+  it('is not replaced after it was lost: the refusal names the files to move, and a new archive starts once they are moved', () => {
+    const path = join(folderInTest(), 'archive.key');
+    const old = memoryArchive();
+    const options = { files: old.files, path, name: 'a.example', random: (count: number) => Buffer.alloc(count, 1) };
+    openLogWithKeyFile(options).append({ day: '2026-11-20', sha256: '0'.repeat(64) });
+    rmSync(path);
+    const other = { ...options, random: (count: number) => Buffer.alloc(count, 2) };
+    for (const files of [memoryArchive().files, old.files]) {
+      expect(() => openLogWithKeyFile({ ...other, files })).toThrow(
+        `the key file ${path} is missing, but its key has signed closed days; restore the file, or start a new archive: move the directory of the archive and ${path}.checkpoint aside together`,
+      );
+      expect(existsSync(path)).toBe(false);
+    }
+    renameSync(`${path}.checkpoint`, `${path}.checkpoint.old`);
+    expect(openLogWithKeyFile({ ...other, files: memoryArchive().files }).leaves()).toEqual([]);
+  });
+
+  it('cannot sign a new archive while the checkpoint of the old one is next to it', () => {
+    const path = join(folderInTest(), 'archive.key');
+    const random = (count: number) => Buffer.alloc(count, 1);
+    const opened = () => openLogWithKeyFile({ files: memoryArchive().files, path, name: 'a.example', random });
+    opened().append({ day: '2026-11-20', sha256: '0'.repeat(64) });
+    expect(opened).toThrow(
+      `the log of the archive lacks days that its key has signed (1 in total); restore a newer copy of the archive, or start a new one with a new key: move the directory of the archive, the key file and ${path}.checkpoint aside together`,
+    );
   });
 
   it.each(['', 'a b', 'a+b'])('is not created with the name "%s"', (name) => {

@@ -62,14 +62,15 @@ interface KeyFileOptions {
 }
 
 /**
- * Opens the log that the key in a file signs. Creates the key with mode 600 if neither it nor a log exists. Throws
- * OperatorError if the name is invalid, if the key file cannot be used, if other users can read it, if it is missing
- * although a log exists, or if the log cannot be continued.
+ * Opens the log that the key in a file signs. Creates the key with mode 600 if neither it, nor a log, nor a checkpoint
+ * that it signed exists. Throws OperatorError if the name is invalid, if the key file cannot be used, if other users can
+ * read it, if it is missing although it has signed days, or if the log cannot be continued.
  */
 export function openLogWithKeyFile(options: KeyFileOptions): DayLog {
   const { files, path, name } = options;
   if (!isKeyName(name)) throw new OperatorError('--log-name requires a name without spaces or plus signs');
-  return new DayLog({ files, key: readOrCreateKey(options), kept: keptInFile(`${path}.checkpoint`) });
+  const kept = keptInFile(`${path}.checkpoint`);
+  return new DayLog({ files, key: readOrCreateKey(options, kept), kept });
 }
 
 /** Stores the last signed checkpoint in a file. */
@@ -101,7 +102,7 @@ export class DayLog {
     const hashes = (entries ?? []).map(leafHash);
     if (entries === null || [head, published, kept].some((one) => one && !hasRoot(hashes, one))) {
       throw new OperatorError(
-        `the log of the archive lacks days that its key has signed (${head?.size ?? 0} in total); restore a newer copy of the archive, or start a new one with a new key`,
+        `the log of the archive lacks days that its key has signed (${head?.size ?? 0} in total); restore a newer copy of the archive, or start a new one with a new key: move the directory of the archive, the key file and ${options.kept.name} aside together`,
       );
     }
     this.key = key.verifier.text;
@@ -211,15 +212,15 @@ function hasRoot(leaves: readonly Buffer[], { size, root }: { size: number; root
   return size <= leaves.length && treeHash(leaves, 0, size).equals(root);
 }
 
-function readOrCreateKey({ files, path, name, random }: KeyFileOptions): SignerKey {
-  const hasLog = files.read(checkpointPath) !== null;
+function readOrCreateKey({ files, path, name, random }: KeyFileOptions, kept: KeptHead): SignerKey {
+  const hasSigned = files.read(checkpointPath) !== null || kept.read() !== null;
   try {
     const text = readKeyText(path);
     if (text !== null) return parsed(path, text);
-    // A new key could not continue the log.
-    if (hasLog) {
+    // A new key could not continue the log, and the checkpoint of the lost one would prevent each later start.
+    if (hasSigned) {
       throw new OperatorError(
-        `the key file ${path} is missing, but the archive has a log that its key signed; restore the file, or start a new archive`,
+        `the key file ${path} is missing, but its key has signed closed days; restore the file, or start a new archive: move the directory of the archive and ${kept.name} aside together`,
       );
     }
     const key = signerKey(name, random(32));

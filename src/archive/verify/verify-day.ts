@@ -7,7 +7,7 @@ import {
   parseInputs,
 } from '../compute/compute-files.ts';
 import { daysAfter, gapsFile, isManifestFinal } from '../compute/gaps.ts';
-import { addDays, dayMs, startOf } from '../days/calendar.ts';
+import { dayMs, startOf } from '../days/calendar.ts';
 import {
   type DayRecord,
   dayFile,
@@ -142,14 +142,15 @@ export class DayVerifier {
   /**
    * Recomputes the computed files and compares them with the archived ones. Every closed day must have a gap
    * manifest. Tables that were added to an older day may be missing. The manifest may differ if a file of a later day
-   * was withdrawn after the day was closed.
+   * was withdrawn after the day was closed; the tables do not depend on later days.
    */
   async #verifyComputed(record: DayRecord): Promise<void> {
     const { day, files, withheld } = record;
-    const days = await Promise.all([0, 1, 2].map((count) => this.#inputs.inputsOf(addDays(day, count))));
-    const intact = days.filter((inputs) => inputs !== null);
-    // Damaged files have already been reported by the reader.
-    if (intact.length < days.length) return;
+    const days = await Promise.all([day, ...daysAfter(day)].map((one) => this.#inputs.inputsOf(one)));
+    const intact = days.flatMap(({ inputs }) => inputs ?? []);
+    // Damaged files have already been reported by the reader. A withdrawn input makes the computed files of its own day
+    // unverifiable.
+    if (intact.length < days.length || days[0]?.isWithdrawn !== false) return;
     const edition = editionOf(record);
     const until = startOf(day) + dayMs;
     const computed = computeFiles(day, intact, until, { edition });
@@ -183,11 +184,19 @@ export class DayVerifier {
   }
 }
 
+/** Input files of a day, of which missing ones count as empty. */
+interface ReadInputs {
+  /** The parsed files; null if a file is damaged. */
+  readonly inputs: DayInputs | null;
+  /** True if a missing file was withdrawn. */
+  readonly isWithdrawn: boolean;
+}
+
 /** Reads and caches the input files and tombstones of days. */
 class InputReader {
   readonly #reader: ArchiveReader;
   readonly #report: (finding: Finding) => void;
-  readonly #inputs = new Map<string, Promise<DayInputs | null>>();
+  readonly #inputs = new Map<string, Promise<ReadInputs>>();
   readonly #tombstones = new Map<string, Promise<readonly Tombstone[]>>();
 
   constructor(reader: ArchiveReader, report: (finding: Finding) => void) {
@@ -202,8 +211,8 @@ class InputReader {
     }
   }
 
-  /** Resolves with the inputs of a day; null if a file is damaged or withdrawn. Only damaged files are reported. */
-  inputsOf(day: string): Promise<DayInputs | null> {
+  /** Resolves with the inputs of a day. Reports damaged files. */
+  inputsOf(day: string): Promise<ReadInputs> {
     const known = this.#inputs.get(day) ?? this.#readInputs(day);
     this.#inputs.set(day, known);
     return known;
@@ -219,7 +228,7 @@ class InputReader {
     return known;
   }
 
-  async #readInputs(day: string): Promise<DayInputs | null> {
+  async #readInputs(day: string): Promise<ReadInputs> {
     const read = new Map<string, Buffer>();
     for (const name of inputFiles) {
       const bytes = await this.#reader.read(pathOf(day, name));
@@ -227,14 +236,13 @@ class InputReader {
     }
     const isMissing = inputFiles.some((name) => !read.has(name));
     const withdrawn = isMissing ? await this.tombstonesOf(day) : [];
-    // A withdrawn input makes the computed files of its day unverifiable.
-    if (withdrawn.some(({ name }) => inputFiles.includes(name) && !read.has(name))) return null;
+    const isWithdrawn = withdrawn.some(({ name }) => inputFiles.includes(name) && !read.has(name));
     const { inputs, damaged } = parseInputs(day, (name) => read.get(name) ?? null);
     for (const name of damaged) {
       const message = 'the file is damaged, belongs to another day, or has lines out of order';
       this.#report({ kind: 'malformed', path: pathOf(day, name), message });
     }
-    return inputs;
+    return { inputs, isWithdrawn };
   }
 
   async #readTombstones(day: string): Promise<readonly Tombstone[]> {

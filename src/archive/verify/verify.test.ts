@@ -7,11 +7,12 @@ import {
   second,
   third,
 } from '../../../harness/archive/altered/archives.ts';
-import { type Content, copyOf, flip, recordOf, rewriteRecord } from '../../../harness/archive/forge.ts';
-import { memoryReader } from '../../../harness/archive/memory-files.ts';
+import { type Content, copyOf, flip, recordOf, rewriteFile, rewriteRecord } from '../../../harness/archive/forge.ts';
+import { memoryArchive, memoryReader } from '../../../harness/archive/memory-files.ts';
 import { simulatedKey } from '../../../harness/archive/simulated-archive.ts';
 import { OperatorError } from '../../ops/errors.ts';
 import { addDays, closeAfterMs, closesAt, hourMs } from '../days/calendar.ts';
+import { withdrawFile } from '../upkeep.ts';
 import { exitCodeOf, findingMeanings, verifyExitCodes } from './finding.ts';
 import { type KeptCheckpoint, verifyArchive } from './verify.ts';
 
@@ -105,6 +106,27 @@ describe('a verification', () => {
     const { findings } = await verifyArchive({ reader: memoryReader(content), key: null, kept: null, now, wait });
     expect(findings).toMatchObject([{ kind: 'altered', path: `days/${third}/instruments.jsonl` }]);
   });
+
+  it.each(['labels-overview.jsonl', 'weather-hours.json'])(
+    'recomputes the tables of earlier days if a file of a later day was withdrawn (%s)',
+    async (name) => {
+      const { content, files, reader } = memoryArchive(copyOf(intact));
+      withdrawFile({ files, day: third, name, reason: 'a test', now });
+      expect((await verifyArchive({ reader, key: null, kept: null, now, wait })).findings).toEqual([]);
+      for (const day of [first, second]) {
+        const path = `days/${day}/weather-totals.csv`;
+        const bytes = Buffer.from(String(content.get(path)).replace(/,3600,/, ',3599,'));
+        rewriteFile(content, { day, name: 'weather-totals.csv', bytes, key: simulatedKey });
+      }
+      expect((await verifyArchive({ reader, key: null, kept: null, now, wait })).findings).toEqual(
+        [first, second].map((day) => ({
+          kind: 'gaps',
+          path: `days/${day}/weather-totals.csv`,
+          message: 'the file does not match the archived input files',
+        })),
+      );
+    },
+  );
 
   it('rejects if reading a file fails with an unexpected error, instead of reporting the file as missing', async () => {
     const reader = { read: () => Promise.reject(new Error('the connection was reset')) };

@@ -175,8 +175,8 @@ interface Revision {
 }
 
 /**
- * Writes a new revision of a day's record if the files or the state have changed. Returns the current entry for the
- * index.
+ * Writes the computed files of a day that are missing or have changed, and a new revision of its record if the files or
+ * the state have changed. Returns the current entry for the index.
  */
 function recordOf(upkeep: Upkeep, lines: DayReader, { day, now, closes, held }: Revision): ListedDay {
   const { files } = upkeep;
@@ -192,6 +192,10 @@ function recordOf(upkeep: Upkeep, lines: DayReader, { day, now, closes, held }: 
   const listed = listFiles(upkeep, day, computed);
   const reason = isClosed ? null : held ? 'held' : 'recent';
   const state = isClosed ? 'closed' : 'open';
+  // A file may be missing although the record lists it: a repeated withdrawal removes the computed files once more.
+  for (const one of computed.filter((one) => !isWritten(files, day, one))) {
+    files.replace(pathOf(day, one.name), one.bytes);
+  }
   if (bytes && last && last.state === state && last.reason === reason && isSame(last, listed, withheld)) {
     return { day, state, sha256: sha256Of(bytes) };
   }
@@ -199,9 +203,6 @@ function recordOf(upkeep: Upkeep, lines: DayReader, { day, now, closes, held }: 
   const revision = (last?.revision ?? 0) + 1;
   const record: DayRecord = { day, state, reason, revision, previous, files: listed, withheld };
   const formatted = formatDay(record);
-  for (const one of computed.filter((one) => !isWritten(files, day, one))) {
-    files.replace(pathOf(day, one.name), one.bytes);
-  }
   for (const name of withheld) files.remove(pathOf(day, name));
   // An open day has no tables of the first edition. They go before the record, so that a repeated call removes them.
   const outdated = last?.files.filter(({ name }) => firstEdition.files.includes(name)) ?? [];

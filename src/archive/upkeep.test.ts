@@ -6,7 +6,7 @@ import { publishedFact, simulateArchive, simulatedStart } from '../../harness/ar
 import { findIdentityIn } from '../main/archived-identity.ts';
 import { hourMs } from './days/calendar.ts';
 import { formatIssues, issuesFile, type KnownIssue, parseIssues } from './days/known-issues.ts';
-import { formatDay, parseDay } from './days/records.ts';
+import { formatDay, parseDay, sha256Of } from './days/records.ts';
 import { rebuildDay, withdrawFile } from './upkeep.ts';
 
 const [first, second, open] = ['2026-11-20', '2026-11-21', '2026-11-25'];
@@ -157,6 +157,23 @@ describe('a withdrawn file', () => {
       expect(await verify()).toMatchObject({ findings: [], withdrawn: [`days/${open}/${name}`] });
     },
   );
+
+  it('with the hours of an open day can be withdrawn again, and the archiver then writes the computed files again', async () => {
+    const { withdraw, content, run } = await archiveInTest();
+    await run(24, 24 * 5 + 1);
+    withdraw(open, 'labels-hours.json');
+    await run(1, 24 * 6 + 1);
+    const digests = () =>
+      new Map(
+        [...content].filter(([path]) => path.startsWith(`days/${open}/`)).map(([path, own]) => [path, sha256Of(own)]),
+      );
+    const before = digests();
+    withdraw(open, 'labels-hours.json');
+    expect(content.has(`days/${open}/gaps.json`)).toBe(false);
+    await run(1, 24 * 6 + 2);
+    expect(digests()).toEqual(before);
+    expect(content.has(`days/${open}/gaps.json`)).toBe(true);
+  });
 
   it.each([
     ['with hours files', undefined],

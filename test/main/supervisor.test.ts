@@ -1,4 +1,4 @@
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
@@ -71,6 +71,24 @@ test.each([
     ['weather', 'running'],
   ]);
 });
+
+test.each(['http://127.0.0.1:43215', 'http://[::1]:43215', 'http://[2001:db8::7]:43215/at:80/here'])(
+  'a part that listens at %s has the same port after a restart',
+  async (url) => {
+    const binary = ownBinary();
+    const calls = `${binary}.calls`;
+    const announce = `echo "$$ $*" >> '${calls}'\necho 'almanac facts listening on ${url}'`;
+    writeFileSync(binary, `#!/bin/sh\n${announce}\nexec sleep 1000\n`);
+    const part: SupervisedPart = { name: 'facts', kind: 'server', args: ['--port', '0'] };
+    const { log, lines } = keptLog('facts');
+    const running = await supervise([part], { log, stderr: 'inherit', onMessage: () => undefined });
+    onTestFinished(() => running.stop());
+    process.kill(Number.parseInt(readFileSync(calls, 'utf8'), 10), 'SIGKILL');
+    await vi.waitUntil(() => lines.at(-1)?.message === again.message, { timeout: 60_000 });
+    const ports = readFileSync(calls, 'utf8').match(/(?<=--port )\S+/g);
+    expect([running.urls.get('facts'), ports]).toEqual([url, ['0', '43215']]);
+  },
+);
 
 test('if a part cannot be started at first, the observatory reports the reason and stops the other parts', async () => {
   const binary = ownBinary();

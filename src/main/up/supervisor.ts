@@ -230,7 +230,8 @@ function listeningAt(line: string): string | null {
 
 /** Returns the arguments with the port from the part's first line, so that a restarted part keeps its URL. */
 function pinned(args: readonly string[], line: string): readonly string[] {
-  const port = /listening on https?:\/\/\S+?:(\d+)/.exec(line)?.[1];
+  // The host may be an IPv6 address in brackets, which contains colons.
+  const port = /listening on https?:\/\/[^\s/]+:(\d+)(?:\/\S*)?$/.exec(line)?.[1];
   return port === undefined ? args : args.map((word, i) => (word === '0' && args[i - 1] === '--port' ? port : word));
 }
 

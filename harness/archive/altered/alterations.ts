@@ -148,6 +148,13 @@ const damages: readonly Alteration[] = [
     (c) => flip(c, `days/${open}/instruments.jsonl`, 30),
     { isOutside: true },
   ),
+  altered(
+    'damaged tombstones of an open day',
+    'malformed',
+    `days/${open}/withdrawn.json`,
+    (c) => void c.set(`days/${open}/withdrawn.json`, Buffer.from('{')),
+    { isOutside: true },
+  ),
   altered('a changed cell in a table', 'gaps', totals, (c) => replaceText(c, totals, '3600', '3599')),
   altered('a removed row of a table', 'gaps', byLabeler, (c) =>
     setLines(c, byLabeler, linesOf(c, byLabeler).slice(0, -1)),

@@ -71,8 +71,13 @@ export class DayVerifier {
     if (!this.#hasKnownNames(record)) return;
     this.#digests.clear();
     for (const file of record.files) await this.#verifyFile(record, file);
-    if (state === 'closed') await this.#verifyUnlisted(record);
-    if (state === 'closed') await this.#verifyComputed(record);
+    if (state === 'open') {
+      // Reads the tombstones only to report them if they are damaged: they then keep the day open.
+      await this.#inputs.tombstonesOf(day);
+      return;
+    }
+    await this.#verifyUnlisted(record);
+    await this.#verifyComputed(record);
   }
 
   async #verifyFile({ day, state }: DayRecord, { name, bytes, sha256 }: DayRecord['files'][number]): Promise<void> {

@@ -142,6 +142,8 @@ class StandbyWatch {
   async #becomeReady(now: Micros): Promise<void> {
     const { base } = this.#assembled;
     if (this.#isReady || this.#failing.has('follow') || !this.#readsAll(now)) return;
+    // The takeover from a writer that this standby has never found alive records a gap.
+    if (this.aliveAt === null) return;
     try {
       await this.#role.standby.ready();
     } catch (error) {
@@ -168,7 +170,9 @@ class StandbyWatch {
     }
     const { beat } = this.#state;
     this.#writer = sighting.kind === 'writing' ? sighting : null;
-    const isAlive = sighting.kind === 'writing' && (sighting.beat === null || sighting.beat !== beat);
+    // The first heartbeat that this standby finds may be old. Only a change of it shows that the writer is alive.
+    const hasBeaten = sighting.kind === 'writing' && beat !== null && sighting.beat !== beat;
+    const isAlive = hasBeaten || (sighting.kind === 'writing' && sighting.beat === null);
     if (isAlive) [this.aliveAt, this.#isEnding] = [base.clocks.wall(), false];
     const action = this.#step({ kind: 'looked', at: base.clocks.monotonic() / 1000, sighting });
     if (action === 'end_writer') await this.#endWriter();

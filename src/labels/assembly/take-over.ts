@@ -272,7 +272,8 @@ interface Watched {
   /** Time at which this instrument began to observe. */
   readonly observedSince: Micros;
   /**
-   * Last time at which the heartbeat of the former writer changed; null if it never changed while this standby watched.
+   * Last check at which the heartbeat of the former writer had changed, or at which that writer had no heartbeat; null if
+   * there was no such check.
    */
   readonly aliveAt: Micros | null;
   /** For each DID, the time at which this instrument had first read all labels of the source. */

@@ -1,5 +1,8 @@
 import { expect, test, vi } from 'vitest';
 import { answered, asked, caughtUp } from '../../../harness/labels/label-reader.ts';
+import { StoreError } from '../../store/errors.ts';
+import { coalesce } from '../../store/gaps.ts';
+import type { StoredGap } from '../../store/port.ts';
 import type { RosterRow } from '../../store/roster.ts';
 import { day, type Interval, micros, minute } from '../../store/time.ts';
 import type { KnownLabeler } from '../roster/known-labeler.ts';
@@ -142,6 +145,55 @@ test('the times of a labeler that was read while the clock was ahead are correct
     { start, end: start + 40 * day },
     { start: start + 10 * minute, end: start + 40 * day + 10 * minute },
   ]);
+});
+
+/**
+ * Creates the check of a clock that can be set. Each recorded gap is passed to `store`, which may reject it, and is in
+ * `gaps` once the store has accepted it.
+ */
+function checkedClock(store: () => Promise<void>) {
+  const start = Date.UTC(2026, 5, 1) * 1000;
+  const state = { offset: 0 };
+  const clocks = { wall: () => micros(start + state.offset), monotonic: () => 0 };
+  const preconditions = new Preconditions(clocks, {
+    ...{ folder: '', minFreeBytes: 0, maxDailyBytes: 1, isDerived: true, windowDays: 30, askTime: () => undefined },
+  });
+  const gaps: Interval[] = [];
+  const recordGap = async ({ start, end }: Interval): Promise<void> => {
+    await store();
+    gaps.push({ start, end });
+  };
+  const check = clockCheck({
+    base: { clocks, preconditions, shares: { cap: { clockCorrected: () => undefined } }, store: { recordGap } },
+    labelers: { roster: { labelers: [] } },
+  });
+  return { check, state, gaps, start };
+}
+
+test('the gap of a clock step is recorded by the next check if the store rejects it', async () => {
+  const answers = [Promise.reject(new StoreError('unreachable', 'no network')), Promise.resolve(), Promise.resolve()];
+  const { check, state, gaps, start } = checkedClock(() => answers.shift() ?? Promise.reject(new Error('repeated')));
+  state.offset = 30 * minute;
+  await expect(check()).rejects.toThrow('no network');
+  state.offset = 50 * minute;
+  await check();
+  await check();
+  expect(gaps).toEqual([
+    { start, end: start + 30 * minute },
+    { start: start + 30 * minute, end: start + 50 * minute },
+  ]);
+});
+
+test('of two checks of the clock at the same time, each ends after the gaps of all steps so far are recorded', async () => {
+  const { check, state, gaps, start } = checkedClock(() => new Promise((resolve) => setImmediate(resolve)));
+  state.offset = 30 * minute;
+  const first = check();
+  state.offset = 50 * minute;
+  await check();
+  const reason = 'ingest_paused';
+  const recorded = gaps.map((gap): StoredGap => ({ source: null, ...gap, reason }));
+  expect(coalesce(recorded)).toEqual([{ source: null, start, end: start + 50 * minute, reason }]);
+  await first;
 });
 
 function logOf() {

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Micros } from '../../contract/timestamp.ts';
 import type { Log } from '../../ops/log.ts';
-import type { StoreReader, StoreWriter } from '../../store/port.ts';
+import type { StoredGap, StoreReader, StoreWriter } from '../../store/port.ts';
 import { type Clocks, repeat, wait } from '../clock/clock.ts';
 import type { PageAcceptance } from '../ingest/acceptance.ts';
 import { note, type ReaderPorts } from '../ingest/ports.ts';
@@ -226,9 +226,10 @@ interface PublicationParts {
 }
 
 /**
- * Returns a function that checks the clock. It records the gap of a clock step, and corrects the times of each labeler once
- * an upstream has confirmed the clock: a clock that was not confirmed may be wrong, and then corrects nothing. The first
- * confirmation of a run corrects the times that an earlier run stored.
+ * Returns a function that checks the clock. It records the gap of a clock step; if the store rejects the gap, the next
+ * call records it. It corrects the times of each labeler once an upstream has confirmed the clock: a clock that was not
+ * confirmed may be wrong, and then corrects nothing. The first confirmation of a run corrects the times that an earlier
+ * run stored.
  */
 export function clockCheck({
   base: { store, clocks, preconditions, shares },
@@ -243,9 +244,16 @@ export function clockCheck({
   readonly labelers: { readonly roster: Pick<Roster, 'labelers'> };
 }): () => Promise<void> {
   let corrected: number | null = null;
+  /** Gaps that are not recorded yet, because the store may reject a gap, and a step is returned only once. */
+  const pending: StoredGap[] = [];
   return async () => {
     const { gap } = preconditions.look();
-    if (gap) await store.recordGap({ source: null, ...gap, reason: 'ingest_paused' });
+    if (gap) pending.push({ source: null, ...gap, reason: 'ingest_paused' });
+    for (let [first] = pending; first !== undefined; [first] = pending) {
+      await store.recordGap(first);
+      // Another check at the same time may have recorded and removed this gap.
+      if (pending[0] === first) pending.shift();
+    }
     const generation = preconditions.clockGeneration;
     if (generation === corrected || preconditions.clockRight !== true) return;
     corrected = generation;

@@ -17,16 +17,18 @@ function keptPage(): Kept {
   const kept = new Kept(standby, defaultBufferLimits, () => undefined);
   const label = { src: did, uri: 'did:plc:b', val: 'spam', cts: '2026-11-22T00:00:00.000Z' };
   const positions = [{ source: did, endpoint: 'https://a.example', value: 'p' }];
-  kept.append({ at: micros(1), observations: [{ label, signature: 'verified' }], refusals: [], positions });
+  kept.append({ at: micros(1), observations: [{ label, signature: 'verified', live: true }], refusals: [], positions });
   kept.putKeys([{ did, key: 'k', firstSeen: micros(1), lastSeen: micros(1) } as LabelerKey]);
   return kept;
 }
 
-/** Returns a writer that records its changes by name. */
+/** Returns a writer that records its changes by name, and for each row whether it is live. */
 function recordingWriter() {
   const changes: string[] = [];
+  const live: (boolean | undefined)[] = [];
   const writer: Pick<StoreWriter, 'append' | 'purges' | 'putKeys' | 'putDefinitions' | 'definitions'> = {
     append: async ({ observations, positions }: Batch) => {
+      live.push(...observations.map((observation) => observation.live));
       changes.push(...observations.map(({ label }) => label.val), ...positions.map(({ value }) => String(value)));
       return { accepted: observations.length, duplicates: [], first: null, last: null };
     },
@@ -39,7 +41,7 @@ function recordingWriter() {
     },
     definitions: async (did) => (did === 'did:plc:newer' ? [{ did, seenAt: micros(9), content: '{}' }] : []),
   };
-  return { changes, writer };
+  return { changes, live, writer };
 }
 
 const filledIn = new FilledIn();
@@ -73,16 +75,16 @@ test('a replay stores definitions in few commits, and skips a labeler if the wri
   expect(changes.slice(-2)).toEqual(['definitions of did:plc:a', 'definitions of did:plc:b, did:plc:c']);
 });
 
-test('a replay marks the rows that a standby kept for longer than 90 seconds as read late', async () => {
+test('a replay marks the rows that a standby kept for longer than 90 seconds as read late and not live', async () => {
   const replayedAt = async (now: number) => {
-    const { changes, writer } = recordingWriter();
+    const { changes, live, writer } = recordingWriter();
     const repeats = { find: async () => ({ changes: [], committed: () => undefined }) };
     const options = { clock: () => micros(now), refused: unchanged, repeats, filledIn: new FilledIn(), shares };
     await replay(keptPage(), writer, options);
-    return changes;
+    return { changes, live };
   };
-  expect(await replayedAt(90 * second)).toEqual(['k', 'spam', 'p']);
-  expect(await replayedAt(5 * minute)).toEqual(['k', 'spam', '1.6', 'p']);
+  expect(await replayedAt(90 * second)).toEqual({ changes: ['k', 'spam', 'p'], live: [true] });
+  expect(await replayedAt(5 * minute)).toEqual({ changes: ['k', 'spam', '1.6', 'p'], live: [false] });
 });
 
 function row(src: string, at: number): KeptRow {

@@ -1,12 +1,12 @@
 import type { Micros } from '../../contract/timestamp.ts';
 import { labelBytes, type RefusedRowsChange } from '../../store/label.ts';
-import { type Batch, maxBatchRows, type Refusal, type StoreWriter } from '../../store/port.ts';
+import { type Batch, maxBatchRows, type NewObservation, type Refusal, type StoreWriter } from '../../store/port.ts';
 import type { Purge } from '../../store/removals.ts';
 import type { DefinitionShares, Definitions } from '../../store/roster.ts';
 import { micros, second } from '../../store/time.ts';
 import type { RefusedMerge } from '../ingest/refused-memory.ts';
 import type { RepeatMemory } from '../repeats/repeats.ts';
-import type { FilledIn, PageChanges } from '../state/filled-in.ts';
+import { type FilledIn, type PageChanges, shortDelay } from '../state/filled-in.ts';
 import type { Kept, KeptRow } from './kept.ts';
 
 /** Maximum total size of the labels, or of the definitions, in one commit, in bytes. */
@@ -48,15 +48,16 @@ export async function replay(
   // Store the keys before the rows, because repeats are looked for only after a change of key.
   await store.putKeys([...kept.keys]);
   const drained = withoutPurged(kept.rows.drain(), await store.purges());
-  const rows = drained.map(({ observation }) => observation);
   // The kept rows are stored together, some time after they arrived.
   const since = micros(drained.reduce<number>((oldest, { acceptedAt }) => Math.min(oldest, acceptedAt), clock()));
-  for (const part of parts(rows, ({ label }) => labelBytes(label), maxBatchRows)) {
+  for (const part of parts(drained, ({ observation }) => labelBytes(observation.label), maxBatchRows)) {
+    const now = clock();
+    const observations = part.map((row) => observationAt(now, row));
     const found: PageChanges[] = [];
-    for (const [source, own] of Map.groupBy(part, ({ label }) => label.src)) {
+    for (const [source, own] of Map.groupBy(observations, ({ label }) => label.src)) {
       found.push(await repeats.find(source, own), filledIn.covering(source, since, clock()));
     }
-    await append({ observations: part, positions: found.flatMap(({ changes }) => changes) });
+    await append({ observations, positions: found.flatMap(({ changes }) => changes) });
     for (const one of found) one.committed();
   }
   for (const part of refusedParts(refused)) await append(part);
@@ -73,6 +74,14 @@ export async function replay(
     if (newer.length > 0) await store.putDefinitions(newer, shares);
   }
   return result;
+}
+
+/**
+ * Returns a kept row as it is stored at `now`. A row that was kept for longer than a short delay is not live, because its
+ * delay would include the time for which it was kept.
+ */
+function observationAt(now: Micros, { observation, acceptedAt }: KeptRow): NewObservation {
+  return now - acceptedAt > shortDelay ? { ...observation, live: false } : observation;
 }
 
 /** Divides changes into commits, in order. Each commit has at most `maxCommitBytes`, or a single change. */

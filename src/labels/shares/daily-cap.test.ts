@@ -148,6 +148,31 @@ describe('the share of a class', () => {
     expect(cap.pausedSources.length).toBeGreaterThan(400);
   });
 
+  test.each([
+    ['own share', 'source', [['new.crowd.1', 19_500_000]]],
+    [
+      'share of its domain',
+      'domain',
+      [
+        ['new.crowd.1', 1],
+        ['new.crowd.2', 19_500_000],
+        ['new.crowd.3', 20_000_000],
+      ],
+    ],
+  ] as const)('gets the bytes back that were granted to a source whose %s is then used up', (_, reason, first) => {
+    const { cap, state } = capAt({ at: micros(noon - 12 * hour) });
+    const admitted = first.map(([source, bytes]) => cap.admits(source, { rows: 1, bytes }));
+    expect(admitted).toEqual(first.map(() => true));
+    flood(cap, 10);
+    cap.admits('new.crowd.1', { rows: 1, bytes: 400_000 });
+    expect(cap.reasonOf('new.crowd.1')).toBe('class');
+    state.now = noon;
+    expect(cap.pausedSources).toEqual([]);
+    const used = cap.usedBytes.new;
+    cap.admits('new.crowd.1', { rows: 1, bytes: 600_000 });
+    expect([cap.reasonOf('new.crowd.1'), cap.usedBytes.new]).toEqual([reason, used - 400_000]);
+  });
+
   test('includes unused shares of the other classes if the class is seeded', () => {
     const { cap } = capAt();
     const large = { rows: 1, bytes: 10_000_000 };

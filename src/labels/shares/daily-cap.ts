@@ -239,12 +239,13 @@ export class DailyCap {
     const used = this.#sources.get(source) ?? { rows: 0, bytes: 0 };
     const maxBytes = Math.min(share.bytes, share.part * budget);
     const isFirst = used.rows === 0;
+    // The class was charged when the bytes were granted: refund them even if another share refuses the page.
+    const wasGranted = this.#refundGrant(source);
     if (!isFirst && (used.rows + rows > Math.min(share.rows, this.limit) || used.bytes + bytes > maxBytes)) {
       return 'source';
     }
     if (!isFirst && this.#domainBytes(priority, domain) + bytes > share.domainPart * budget) return 'domain';
-    // Do not charge the class again: it was charged when the bytes were granted.
-    if (this.#refundGrant(source)) return null;
+    if (wasGranted) return null;
     return this.#waiting[priority].size > 0 || this.#availableBytes(priority) <= 0 ? 'class' : null;
   }
 

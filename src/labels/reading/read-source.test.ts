@@ -6,11 +6,11 @@ import { createSlots } from '../../network/guard/slots.ts';
 import type { HttpClient } from '../../network/http/http.ts';
 import { createBackoff } from '../../network/websocket/backoff.ts';
 import { ConnectError } from '../../network/websocket/websocket.ts';
-import { day, micros, minute, second } from '../../store/time.ts';
+import { day, hour, micros, minute, second } from '../../store/time.ts';
 import { createIntake } from '../ingest/intake.ts';
 import { createInputMemory } from '../ingest/ports.ts';
 import type { Outbound } from '../stream/outbound.ts';
-import { streamSession, untilOutage } from './read-source.ts';
+import { readSource, streamSession, untilOutage } from './read-source.ts';
 
 type OpenStream = Outbound['openStream'];
 
@@ -130,4 +130,28 @@ test('a labeler whose stream has earlier labels has responded, although its page
     return Promise.resolve({ ...socket, pause: () => undefined } as never);
   };
   expect((await sessionWith(opening)).outcome).toEqual({ kind: 'ended', progress: false, poll: null });
+});
+
+test('a stream that failed while the clock was ahead is requested again at once after the clock is set back, and then at the interval', async () => {
+  const stop = new AbortController();
+  let now = micros(start + 10 * day);
+  const requested: number[] = [];
+  const openStream: OpenStream = () => {
+    requested.push((now - start) / minute);
+    return Promise.reject(new ConnectError('handshake_status', 'no stream', 404));
+  };
+  const getJson: HttpClient['getJson'] = () =>
+    Promise.resolve({ kind: 'json', status: 200, date: null, value: { labels: [] } });
+  const { ports } = scriptedPorts({ http: { getJson } as HttpClient, openStream });
+  const wait = (ms: number): Promise<void> => {
+    const ahead = requested.length === 1 && now > start + day ? 10 * day : 0;
+    now = micros(now - ahead + ms * 1_000);
+    if (now > start + 2 * hour && ahead === 0) stop.abort();
+    return new Promise((resolve) => setImmediate(resolve));
+  };
+  const timings = { ...ports.time.timings, pollMs: 60_000, streamRetryMs: 3_600_000 };
+  const time = { ...ports.time, epoch: start, clock: () => now, timings, wait };
+  const source = newSource(did, 'https://labeler.example', { time });
+  await readSource(source, { ...ports, time }, stop.signal);
+  expect(requested).toEqual([10 * 24 * 60, 1, 61]);
 });

@@ -104,11 +104,11 @@ async function readByTransports(
   const backoff = createBackoff(backoffOptions);
   const afterReset = resetWaits(createBackoff(backoffOptions), ports.time);
   let streamFault: SourceFault | null = null;
-  let streamDue = 0;
+  let streamWait: StreamWait = { since: 0, ms: 0 };
   while (!signal.aborted) {
     source.apply({ kind: 'asked', now: clock() });
     const now = clock() / 1000;
-    if (now >= streamDue) {
+    if (isOver(streamWait, now)) {
       const session: SessionOutcome = await streamSession(source, intake, ports, signal);
       if (signal.aborted) return;
       if (session.kind !== 'fault') {
@@ -126,8 +126,8 @@ async function readByTransports(
       streamFault = session;
       // Try the stream again soon after a limit of this instrument prevented it, because such a limit passes, whereas a
       // source rarely begins to support streams.
-      if (session.fault === null) streamDue = now + timings.pollMs;
-      else if (session.fault !== 'failed') streamDue = now + timings.streamRetryMs;
+      if (session.fault === null) streamWait = { since: now, ms: timings.pollMs };
+      else if (session.fault !== 'failed') streamWait = { since: now, ms: timings.streamRetryMs };
     }
     const before = unread(source, ports);
     const round: RoundOutcome = await pollRound(source, intake, ports, { before, signal });
@@ -139,6 +139,17 @@ async function readByTransports(
     const pause = round.kind === 'reset' ? afterReset() : waitAfter(round, source, ports, backoff.next);
     await wait(pause, signal);
   }
+}
+
+/** Time of the last attempt to open a stream, and the minimum time until the next one, in milliseconds. */
+interface StreamWait {
+  readonly since: number;
+  readonly ms: number;
+}
+
+/** Returns true if a wait has ended, or if it began while the clock was ahead, so that its end may be days away. */
+function isOver({ since, ms }: StreamWait, now: number): boolean {
+  return now < since || now - since >= ms;
 }
 
 /** Limits a wait after a failure, so that an outage is detected soon. */

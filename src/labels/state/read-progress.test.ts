@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { micros } from '../../store/time.ts';
+import { day, micros } from '../../store/time.ts';
 import {
   type LastFrame,
   noPosition,
@@ -149,6 +149,12 @@ test('the last row is checked rarely after two checks that did not find it, and 
   expect([shouldCheckTail(once, later, 2_000), shouldCheckTail(twice, later, 2_000)]).toEqual([true, false]);
   expect(shouldCheckTail(twice, later, 1_000)).toBe(true);
   expect(shouldCheckTail(progressAfter(twice, { kind: 'tail_found' }), later, 2_000)).toBe(true);
+});
+
+test('the last row is checked again after a clock that was ahead at the last check was set back', () => {
+  const missed: ReadingEvent = { kind: 'tail_missed', now };
+  const progress = advanced(initialProgress(streamed), missed, missed);
+  expect(shouldCheckTail(progress, micros(now - 10 * day), 2_000)).toBe(true);
 });
 
 describe('a hole in the stream', () => {

@@ -298,12 +298,12 @@ function aligned({ seq, seqTail, cursor, cursorTail }: ReadPosition): boolean {
 
 /**
  * Returns true if the last row should be checked now. After two consecutive checks that did not find the row, checks
- * are `pauseMs` apart, because the pages of some labelers never show the last row again.
+ * are `pauseMs` apart, because the pages of some labelers never show the last row again. A check in the future, from
+ * before the clock was set back, causes no pause.
  */
 export function shouldCheckTail({ missedTailChecks }: ReadProgress, now: Micros, pauseMs: number): boolean {
-  return (
-    missedTailChecks === null || missedTailChecks.count < maxMissedChecks || now - missedTailChecks.at >= pauseMs * 1000
-  );
+  if (missedTailChecks === null || missedTailChecks.count < maxMissedChecks) return true;
+  return now < missedTailChecks.at || now - missedTailChecks.at >= pauseMs * 1000;
 }
 
 /** Returns the resume position once the rows of a move are durable. */

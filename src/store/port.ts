@@ -54,9 +54,7 @@ export const maxBatchBytes = 8 * 1024 * 1024;
 export const maxChunkRows = 500;
 /** Maximum total length of a position's source, endpoint and value, in characters. */
 export const maxPositionLength = 4_096;
-/**
- * Minimum time during which duplicates are detected, in microseconds: 48 h of lateness and 300 s of clock difference.
- */
+/** Minimum time in which duplicates are detected, in microseconds: 48 h of lateness and 300 s of clock difference. */
 export const duplicateHorizon = (48 * 60 + 5) * 60_000_000;
 
 /** A label that admission accepted, with the verdict on its signature. */
@@ -80,6 +78,8 @@ export interface PositionChange {
   readonly source: string;
   readonly endpoint: string;
   readonly value: string | null;
+  /** Time of the page, if a standby accepted it earlier; absent if it is the time of the batch. */
+  readonly acceptedAt?: Micros;
 }
 
 /** A stored position, and the time at which it was last changed or confirmed. */
@@ -95,6 +95,8 @@ export interface Batch {
   readonly observations: readonly NewObservation[];
   readonly refusals: readonly Refusal[];
   readonly positions: readonly PositionChange[];
+  /** Time of the newest page if a standby accepted the pages earlier, or null if it accepted none; absent for `at`. */
+  readonly pagesAt?: Micros | null;
   /** Changes to the remembered refused rows; absent if there are no changes. */
   readonly refusedRows?: readonly RefusedRowsChange[];
 }
@@ -131,7 +133,7 @@ export interface Frontier {
   readonly floor: Micros;
   /** End of the queryable time: 1 µs after the last accepted observation; `floor` if the store is empty. */
   readonly end: Micros;
-  /** `at` of the last accepted page, or null before the first page. A removal of positions is not a page. */
+  /** Time of the last accepted page, or null before the first page. A removal of positions is not a page. */
   readonly observedThrough: Micros | null;
   /** Increases at purge requests, row removals and `endReads`, not at expiry. An increase invalidates earlier reads. */
   readonly revision: number;
@@ -276,10 +278,7 @@ export interface StoreReader extends RemovalReader {
    * a separate turn of the event loop, so that the result may include rows that were appended after the call.
    */
   labelerCounters(interval: Interval): Promise<LabelersCounters>;
-  /**
-   * Returns the number of refused labels by source and reason. Counts are stored per hour, so every hour that
-   * overlaps the interval is counted as a whole.
-   */
+  /** Returns the refused labels by source and reason. An hour that overlaps the interval is counted as a whole. */
   refusals(interval: Interval): Promise<RefusalCount[]>;
   /** Returns the resume positions of all sources and endpoints. */
   positions(): Promise<Position[]>;

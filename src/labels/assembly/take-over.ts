@@ -83,6 +83,7 @@ export async function takeOver(
     refused,
     ...{ repeats: ports.acceptance.repeats, filledIn: ports.acceptance.filledIn },
     shares: definitionShares(shares.shareOf),
+    stored: positions,
   });
   await changeGaps(writer, withdrawals);
   const strangers = rows.filter(({ did }) => !known.has(did));

@@ -47,5 +47,5 @@ test('if a labeler returns to an endpoint, the new position at the endpoint repl
   const kept = emptyKept();
   const position = { source: did, endpoint: 'https://a.example', value: 'p' };
   put(kept, { ...position, value: null }, position);
-  expect([...kept.positions]).toEqual([position]);
+  expect([...kept.positions]).toEqual([{ ...position, acceptedAt: 1 }]);
 });

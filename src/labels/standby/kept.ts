@@ -1,4 +1,5 @@
 import type { Micros } from '../../contract/timestamp.ts';
+import { pagesAt } from '../../store/common/batch.ts';
 import { changedGaps } from '../../store/gaps.ts';
 import { labelBytes } from '../../store/label.ts';
 import type { AppendResult, Batch, GapChange, NewObservation, PositionChange, StoredGap } from '../../store/port.ts';
@@ -31,6 +32,7 @@ export class Kept {
   readonly #keys = new Map<string, LabelerKey>();
   readonly #definitions = new Map<string, Definitions>();
   #definitionsLength = 0;
+  #pagesAt: Micros | null = null;
 
   /** Calls `dropped` with the number of rows that were dropped because the limits were exceeded. */
   constructor(
@@ -43,7 +45,12 @@ export class Kept {
     this.#dropped = dropped;
   }
 
-  /** Positions of the standby, and the newest removals of positions. */
+  /** Time of the last page, or null before the first page. */
+  get pagesAt(): Micros | null {
+    return this.#pagesAt;
+  }
+
+  /** Positions of the standby with the times of their pages, and the newest removals of positions. */
   get positions(): Iterable<PositionChange> {
     return [...this.#removed.values(), ...this.#positions.values()];
   }
@@ -69,6 +76,7 @@ export class Kept {
         this.rows.add(identity, { observation, acceptedAt: batch.at, emittedAfter: this.#emittedAfter(observation) });
     }
     for (const position of batch.positions) this.#putPosition(position, batch.at);
+    this.#pagesAt = pagesAt(batch) ?? this.#pagesAt;
     this.#drop(batch.at);
     return { accepted: batch.observations.length - duplicates.length, duplicates, first: null, last: null };
   }
@@ -86,7 +94,7 @@ export class Kept {
       return;
     }
     this.#removed.delete(name);
-    this.#positions.set(name, position);
+    this.#positions.set(name, { ...position, acceptedAt: at });
     keepNewest(this.#pages, source, at, maxPages);
   }
 
@@ -116,6 +124,7 @@ export class Kept {
     this.rows.drain();
     for (const named of [this.#positions, this.#removed, this.#pages, this.#keys, this.#definitions]) named.clear();
     this.#definitionsLength = 0;
+    this.#pagesAt = null;
   }
 
   #dropDefinitions(did: string): void {

@@ -59,6 +59,7 @@ test('a replay stores keys before rows, because repeats depend on the keys, and 
     repeats,
     filledIn,
     shares,
+    stored: [],
   });
   expect(changes).toEqual(['k', 'spam', 'one repeat', 'p']);
   expect(result).toEqual({ rows: 1, known: 0 });
@@ -71,15 +72,64 @@ test('a replay stores definitions in few commits, and skips a labeler if the wri
   const large = 'x'.repeat(1024 * 1024);
   kept.putDefinitions([revision('a', large), revision('newer'), revision('b', large), revision('c')]);
   const repeats = { find: async () => ({ changes: [], committed: () => undefined }) };
-  await replay(kept, writer, { clock: () => micros(3), refused: unchanged, repeats, filledIn, shares });
+  await replay(kept, writer, { clock: () => micros(3), refused: unchanged, repeats, filledIn, shares, stored: [] });
   expect(changes.slice(-2)).toEqual(['definitions of did:plc:a', 'definitions of did:plc:b, did:plc:c']);
+});
+
+test('a replay dates pages, positions and marks at the time of the pages that the standby accepted, or of a later page of the writer', async () => {
+  const batches: Batch[] = [];
+  const { writer } = recordingWriter();
+  const append: StoreWriter['append'] = async (batch) => {
+    batches.push(batch);
+    return { accepted: batch.observations.length, duplicates: [], first: null, last: null };
+  };
+  const kept = keptPage();
+  const other = { source: 'did:plc:o', endpoint: 'https://o.example', value: 'q' };
+  kept.append({ at: micros(2 * second), observations: [], refusals: [], positions: [other] });
+  kept.append({
+    at: micros(3 * second),
+    observations: [],
+    refusals: [],
+    positions: [{ ...other, endpoint: 'x', value: null }],
+  });
+  const refused = { refusals: [{ source: did, reason: 'late' as const, print: 'f', number: 0 }], changes: [] };
+  const repeats = { find: async () => ({ changes: [], committed: () => undefined }) };
+  const stored = [{ ...other, value: 'r', acceptedAt: micros(4 * second) }];
+  const clock = () => micros(5 * minute);
+  await replay(
+    kept,
+    { ...writer, append },
+    { ...{ clock, refused, repeats, filledIn: new FilledIn() }, shares, stored },
+  );
+  expect(batches.map(({ at, pagesAt, positions }) => ({ at, pagesAt, positions }))).toEqual([
+    {
+      ...{ at: 5 * minute, pagesAt: 2 * second },
+      positions: [{ source: did, endpoint: 'filled-in', value: '1.6', acceptedAt: 1 }],
+    },
+    { at: 5 * minute, pagesAt: 2 * second, positions: [] },
+    {
+      ...{ at: 5 * minute, pagesAt: 2 * second },
+      positions: [
+        { ...other, endpoint: 'x', value: null },
+        { source: did, endpoint: 'https://a.example', value: 'p', acceptedAt: 1 },
+        { ...other, acceptedAt: 4 * second },
+      ],
+    },
+  ]);
 });
 
 test('a replay marks the rows that a standby kept for longer than 90 seconds as read late and not live', async () => {
   const replayedAt = async (now: number) => {
     const { changes, live, writer } = recordingWriter();
     const repeats = { find: async () => ({ changes: [], committed: () => undefined }) };
-    const options = { clock: () => micros(now), refused: unchanged, repeats, filledIn: new FilledIn(), shares };
+    const options = {
+      clock: () => micros(now),
+      refused: unchanged,
+      repeats,
+      filledIn: new FilledIn(),
+      shares,
+      stored: [],
+    };
     await replay(keptPage(), writer, options);
     return { changes, live };
   };

@@ -1,6 +1,14 @@
 import type { Micros } from '../../contract/timestamp.ts';
 import { labelBytes, type RefusedRowsChange } from '../../store/label.ts';
-import { type Batch, maxBatchRows, type NewObservation, type Refusal, type StoreWriter } from '../../store/port.ts';
+import {
+  type Batch,
+  maxBatchRows,
+  type NewObservation,
+  type Position,
+  type PositionChange,
+  type Refusal,
+  type StoreWriter,
+} from '../../store/port.ts';
 import type { Purge } from '../../store/removals.ts';
 import type { DefinitionShares, Definitions } from '../../store/roster.ts';
 import { micros, second } from '../../store/time.ts';
@@ -25,22 +33,27 @@ interface ReplayOptions {
   readonly shares: DefinitionShares;
   readonly repeats: Pick<RepeatMemory, 'find'>;
   readonly filledIn: Pick<FilledIn, 'covering'>;
+  /** Positions that the former writer stored. */
+  readonly stored: readonly Position[];
 }
 
 /**
  * Stores the data that a standby kept: the keys, the rows, the counts of refused rows, the positions after all these
- * rows, and the definitions that are newer than those of the store. Removes the rows from memory, and does not store
+ * rows, and the definitions that are newer than those of the store. All pages and positions keep the times at which they
+ * were accepted, because storing them is no observation. Removes the rows from memory, and does not store
  * purged rows. Returns the number of rows that the store did not contain yet, and the number of rows that it already
  * contained.
  */
 export async function replay(
   kept: Kept,
   store: Pick<StoreWriter, 'append' | 'purges' | 'putKeys' | 'putDefinitions' | 'definitions'>,
-  { clock, refused, repeats, filledIn, shares }: ReplayOptions,
+  { clock, refused, repeats, filledIn, shares, stored }: ReplayOptions,
 ): Promise<{ readonly rows: number; readonly known: number }> {
   const result = { rows: 0, known: 0 };
   const append = async (content: Partial<Batch>): Promise<void> => {
-    const batch = { observations: [], refusals: [], positions: [], ...content, at: clock() };
+    const at = clock();
+    const pagesAt = kept.pagesAt === null ? null : earlier(kept.pagesAt, at);
+    const batch = { observations: [], refusals: [], positions: [], ...content, at, pagesAt };
     const { accepted, duplicates } = await store.append(batch);
     result.rows += accepted;
     result.known += duplicates.length;
@@ -54,16 +67,21 @@ export async function replay(
     const now = clock();
     const observations = part.map((row) => observationAt(now, row));
     const found: PageChanges[] = [];
-    for (const [source, own] of Map.groupBy(observations, ({ label }) => label.src)) {
-      found.push(await repeats.find(source, own), filledIn.covering(source, since, clock()));
+    const positions: PositionChange[] = [];
+    for (const [source, own] of Map.groupBy(part, ({ observation }) => observation.label.src)) {
+      const labels = own.map(({ observation }) => observation);
+      const marks = [await repeats.find(source, labels), filledIn.covering(source, since, clock())];
+      const acceptedAt = earlier(own.at(-1)?.acceptedAt ?? now, now);
+      positions.push(...marks.flatMap(({ changes }) => changes.map((change) => ({ ...change, acceptedAt }))));
+      found.push(...marks);
     }
-    await append({ observations, positions: found.flatMap(({ changes }) => changes) });
+    await append({ observations, positions });
     for (const one of found) one.committed();
   }
   for (const part of refusedParts(refused)) await append(part);
   // Store the counts of refused rows before the positions: after a crash between the two, the rows are read again and
   // are not counted twice.
-  for (const positions of chunks([...kept.positions], maxTexts)) await append({ positions });
+  for (const positions of chunks(datedPositions(kept, stored, clock()), maxTexts)) await append({ positions });
   const definitions = parts([...kept.definitions], ({ content }) => content.length, maxTexts);
   for (const part of definitions) {
     const newer: Definitions[] = [];
@@ -82,6 +100,23 @@ export async function replay(
  */
 function observationAt(now: Micros, { observation, acceptedAt }: KeptRow): NewObservation {
   return now - acceptedAt > shortDelay ? { ...observation, live: false } : observation;
+}
+
+/**
+ * Returns the kept positions with the time of the last page of each: that of the standby, or a later one of the writer.
+ */
+function datedPositions(kept: Kept, stored: readonly Position[], now: Micros): readonly PositionChange[] {
+  const writers = new Map(stored.map((one) => [`${one.source} ${one.endpoint}`, one.acceptedAt]));
+  return Array.from(kept.positions, (one) => {
+    if (one.acceptedAt === undefined) return one;
+    const acceptedAt = Math.max(one.acceptedAt, writers.get(`${one.source} ${one.endpoint}`) ?? 0);
+    return { ...one, acceptedAt: earlier(micros(acceptedAt), now) };
+  });
+}
+
+/** Returns the earlier time: a page may be dated ahead if the clock was set back after it was accepted. */
+function earlier(acceptedAt: Micros, now: Micros): Micros {
+  return micros(Math.min(acceptedAt, now));
 }
 
 /** Divides changes into commits, in order. Each commit has at most `maxCommitBytes`, or a single change. */

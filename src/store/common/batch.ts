@@ -128,9 +128,10 @@ function refusedRowsBytes({ source, bucket, rows }: RefusedRowsChange): number {
  * Returns the time of the pages in a batch; null if the batch only removes positions. Such a batch comes from the roster
  * or from a document, and thus proves no observation. The position of a page is never a removal.
  */
-export function pagesAt({ at, observations, refusals, positions, refusedRows = [] }: Batch): Micros | null {
+export function pagesAt({ observations, refusals, positions, refusedRows = [], ...batch }: Batch): Micros | null {
+  const time = batch.pagesAt === undefined ? batch.at : batch.pagesAt;
   const isRemoval = positions.length > 0 && positions.every(({ value }) => value === null);
-  return isRemoval && [observations, refusals, refusedRows].every(({ length }) => length === 0) ? null : at;
+  return isRemoval && [observations, refusals, refusedRows].every(({ length }) => length === 0) ? null : time;
 }
 
 /** Sums the refused labels of a batch by source and reason, including duplicates. */

@@ -301,5 +301,26 @@ describe.each(kinds)('in a $name store,', (kind) => {
       expect(await through()).toBe(noon + day + minute);
       expect(await problems(on.store)).toEqual([]);
     });
+
+    it('is the time of the pages, as that of their positions, if a standby accepted them before it stores them', async () => {
+      const position = { source: mod, endpoint: 'wss://e.example', value: '1' };
+      const before = later(noon, -3 * hour);
+      const kept = { pagesAt: before, positions: [{ ...position, acceptedAt: before }] };
+      const look = async () => [(await on.store.frontier()).observedThrough, await on.store.positions()];
+      await on.store.append({ ...batch(noon, [1]), ...kept });
+      expect(await look()).toEqual([before, [{ ...position, acceptedAt: before }]]);
+      const others = [{ ...position, endpoint: 'wss://f.example' }];
+      await on.store.append({ ...batch(later(noon, second), []), pagesAt: later(before, -hour), positions: others });
+      const both = [
+        { ...position, acceptedAt: before },
+        { ...position, endpoint: 'wss://f.example', acceptedAt: later(noon, second) },
+      ];
+      expect(await look()).toEqual([before, both]);
+      const refusals = [{ source: mod, reason: 'late', count: 1 }] as const;
+      await on.store.append({ ...batch(later(noon, minute), []), pagesAt: null, refusals });
+      await on.reopen(later(noon, minute));
+      expect(await look()).toEqual([before, both]);
+      expect(await problems(on.store)).toEqual([]);
+    });
   });
 });

@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto';
 import type { Micros } from '../../../contract/timestamp.ts';
 import { assertBounds, firstStamp, type Refusals, refusalsOf, sortOut } from '../../common/batch.ts';
 import type { IdentitySet } from '../../common/identity-set.ts';
@@ -11,6 +10,7 @@ import type { Queries } from '../base/session.ts';
 import { binaryRows, copiedColumns, type Scalar, type Value } from '../base/value.ts';
 import { delayOf, labelerKinds } from '../count/counters.ts';
 import { partitionOf } from '../schema/migrate.ts';
+import { changePositions, sortPositions } from './positions.ts';
 
 /** A batch that waits for its commit. */
 interface Waiting {
@@ -259,19 +259,15 @@ export async function addCounts(queries: Queries, changes: CountChanges): Promis
   const { rows, isHot, refusals, numberOf, positions, at } = changes;
   const hot = rows.filter(({ subject }) => isHot(subject));
   const refused = [...refusals.values()];
-  const last = new Map(positions.map((one) => [positionKey(one), one]));
-  const put = [...last].filter(([, { value }]) => value !== null);
-  const gone = [...last].filter(([, { value }]) => value === null);
+  const { put, ...others } = sortPositions(positions);
   const values: Value[] = [
     ...[changes.day, changes.stamp, ...timeCounts(rows), ...labelerCounts(changes), ...groupCounts(hot)],
     ...[refused.map(({ source }) => numberOf(source)), refused.map(({ reason }) => reason)],
-    ...[refused.map(({ count }) => count), put.map(([key]) => key), put.map(([, { source }]) => source)],
-    ...[put.map(([, { endpoint }]) => endpoint), put.map(([, { value }]) => value), at],
+    ...[refused.map(({ count }) => count), put.map(({ key }) => key), put.map(({ source }) => source)],
+    ...[put.map(({ endpoint }) => endpoint), put.map(({ value }) => value), at],
   ];
   await Promise.all([
-    gone.length === 0
-      ? Promise.resolve(0)
-      : queries.run('DELETE FROM position WHERE key = ANY ($1::text[])', [gone.map(([key]) => key)]),
+    changePositions(queries, others),
     queries.rows(`SELECT add_counts(${values.map((_, i) => `$${i + 1}`).join(', ')})`, values),
   ]);
 }
@@ -325,10 +321,6 @@ export async function countLabelers(
   const others = Array.from({ length: 13 }, () => none as Value);
   const values = [changes.day, 0, ...times, ...labelerCounts(changes), ...others, 0];
   await queries.rows(`SELECT add_counts(${values.map((_, i) => `$${i + 1}`).join(', ')})`, values);
-}
-
-function positionKey({ source, endpoint }: Batch['positions'][number]): string {
-  return hash('sha256', JSON.stringify([source, endpoint]), 'base64');
 }
 
 /** Stores changes to remembered refused rows. */

@@ -207,7 +207,7 @@ function refusalWriter(db: Sqlite, intern: Intern): (refusals: Commit['refusals'
   };
 }
 
-/** Returns a function that stores changes to positions with the given acceptance time. */
+/** Returns a function that stores changes to positions with their acceptance times, or else with the given one. */
 function positionWriter(db: Sqlite): (changes: Commit['positions'], at: Micros) => void {
   const put = db.prepare(
     `INSERT INTO position(source, endpoint, value, accepted_at) VALUES (?, ?, ?, ?)
@@ -215,9 +215,9 @@ function positionWriter(db: Sqlite): (changes: Commit['positions'], at: Micros) 
   );
   const remove = db.prepare('DELETE FROM position WHERE source = ? AND endpoint = ?');
   return (changes, at) => {
-    for (const { source, endpoint, value } of changes) {
+    for (const { source, endpoint, value, acceptedAt = at } of changes) {
       if (value === null) remove.run(source, endpoint);
-      else put.run(source, endpoint, value, at);
+      else put.run(source, endpoint, value, acceptedAt);
     }
   };
 }

@@ -1,9 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import type { Micros } from '../../contract/timestamp.ts';
 import type { ReceivedLabel } from '../../store/label.ts';
 import type { AccountQuery, NewObservation, Observation } from '../../store/port.ts';
-import { day, hour, type Interval, type Micros, micros, minute } from '../../store/time.ts';
+import { day, hour, type Interval, micros, minute } from '../../store/time.ts';
 import { burstsByLabeler, burstsIn } from '../publish/window/day-counts.ts';
 import { lastKeyChange } from './key-changes.ts';
 import {

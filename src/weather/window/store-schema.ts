@@ -308,13 +308,7 @@ export function silenceStore(db: Database): SilenceStore {
           return collection === undefined ? [] : [[collection, sinceUs] as const];
         }),
       ),
-    hasEvents: (series, collection) =>
-      db
-        .prepare<[number, number, number]>(
-          `SELECT 1 FROM window WHERE series = ? AND ${metricColumn(collection)} > 0
-           UNION ALL SELECT 1 FROM silence WHERE series = ? AND place = ? LIMIT 1`,
-        )
-        .get(series, series, collectionNames.indexOf(collection)) !== undefined,
+    hasEvents: (series, collection) => hasEvents(db, series, collection),
     edges: (series, startUs, collection) => {
       const place = collectionNames.indexOf(collection);
       const row = db
@@ -345,6 +339,16 @@ export function silenceStore(db: Database): SilenceStore {
     },
     ...failovers(db),
   };
+}
+
+function hasEvents(db: Database, series: number, collection: CollectionName): boolean {
+  const found = db
+    .prepare<[number, number, number]>(
+      `SELECT 1 FROM window WHERE series = ? AND ${metricColumn(collection)} > 0
+       UNION ALL SELECT 1 FROM silence WHERE series = ? AND place = ? LIMIT 1`,
+    )
+    .get(series, series, collectionNames.indexOf(collection));
+  return found !== undefined;
 }
 
 function failovers(db: Database): Pick<SilenceStore, 'failover' | 'keepFailover'> {

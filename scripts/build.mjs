@@ -54,12 +54,17 @@ for (const [name, input] of Object.entries(pageScripts)) {
 }
 
 // Client for other programs in Node and in browsers: one file with its types and without dependencies. The types contain
-// the comments.
+// the comments. Only local names are shortened: stack traces show the names of functions, and one line of code.
 await build({
   cwd: root,
   input: 'src/client/index.ts',
   platform: 'neutral',
-  output: { file: 'dist/client.js', format: 'esm', comments: false },
+  output: {
+    file: 'dist/client.js',
+    format: 'esm',
+    minify: { compress: false, mangle: { toplevel: false }, codegen: { removeWhitespace: false } },
+    comments: false,
+  },
   logLevel: 'warn',
 });
 const declared = spawnSync(

@@ -45,23 +45,140 @@ export interface Staleness {
   readonly clockAheadSeconds: number | null;
 }
 
+/** Number of responses whose first arrival is remembered. */
+const maxArrivals = 1000;
+
+/** `retrieved_at` of a response, and the time of its arrival on this client's clock. */
+interface Arrival {
+  readonly retrievedAt: number;
+  readonly at: number;
+}
+
+/** Proof that the service's clock, or both clocks, were set back. */
+interface SetBack {
+  /** The response that completed the proof. */
+  readonly by: Arrival;
+  /** Arrival of the response that began the proof: the clock had been set back before. */
+  readonly since: number;
+}
+
 /**
  * The service's clock, as far as its responses state it. A cached response states an earlier time than the present, so
  * only the `Date` of a refusal, which no cache keeps, states the present time. Each `retrieved_at` proves only that the
- * service's clock has reached that time.
+ * service's clock has reached that time. If the clock was ahead and is set back, new responses look old: they are
+ * accepted once a sequence of them proves that the clock runs, because a cache only repeats what it has stored.
  */
 export class ServiceClock {
   /** Latest `retrieved_at`, and the time at which it first arrived on this client's clock. */
-  latest: { readonly retrievedAt: number; readonly at: number } | null = null;
+  #latest: Arrival | null = null;
   /** Time by which this client's clock is ahead according to the last refusal, and the time of its arrival. */
-  told: { readonly aheadMs: number; readonly at: number } | null = null;
+  #told: { readonly aheadMs: number; readonly at: number } | null = null;
+  #setBack: SetBack | null = null;
+  /** First rejected response that would be current if a clock was set back. */
+  #doubted: Arrival | null = null;
+  /** First arrival of each of the last responses, by `retrieved_at`. */
+  readonly #arrivals = new Map<number, number>();
+
+  /** Last proof that a clock was set back; null without one. */
+  get setBack(): SetBack | null {
+    return this.#setBack;
+  }
+
+  /** Returns the time by which this client's clock is ahead according to a recent refusal; null without one. */
+  toldAheadMs(now: number): number | null {
+    return this.#told !== null && within(this.#told.at, toldMs, now) ? this.#told.aheadMs : null;
+  }
+
+  /**
+   * Records a refusal with the `Date` `date`. Returns the time on the service's clock before which responses of its fact
+   * are no longer valid.
+   */
+  refused(date: number, now: number): number {
+    this.#told = { aheadMs: now - date, at: now };
+    // A `Date` is in whole seconds: a response that arrived earlier may have been built later in the same second.
+    return Math.max(date, (this.#latest?.retrievedAt ?? 0) + 1);
+  }
+
+  /** Records the arrival of a response that caches may repeat for `limitMs`. */
+  arrived(retrievedAt: number, limitMs: number, now: number): void {
+    if (this.#arrivals.has(retrievedAt)) return;
+    this.#arrivals.set(retrievedAt, now);
+    const [oldest] = this.#arrivals.keys();
+    if (oldest !== undefined && this.#arrivals.size > maxArrivals) this.#arrivals.delete(oldest);
+    const isLatest = this.#latest === null || retrievedAt > this.#latest.retrievedAt;
+    if (isLatest && !this.#isAhead(retrievedAt, limitMs, now)) this.#latest = { retrievedAt, at: now };
+  }
+
+  /** Returns the first arrival of a response on this client's clock; `now` if it is not known. */
+  arrivalOf(retrievedAt: number, now: number): number {
+    return this.#arrivals.get(retrievedAt) ?? now;
+  }
+
+  /** Returns the minimum age of a response according to the arrivals of this and other responses. */
+  ageMs(retrievedAt: number, limitMs: number, now: number): number {
+    const latest = this.#latest ?? { retrievedAt, at: now };
+    const sinceLatest = latest.retrievedAt - retrievedAt + Math.max(0, now - latest.at);
+    const sinceArrival = now - this.arrivalOf(retrievedAt, now);
+    // The service built a response ahead of its clock before that clock was set back, so the response has expired.
+    const sinceSetBack = this.#isAhead(retrievedAt, limitMs, now)
+      ? Math.max(now - (this.#setBack?.since ?? now), limitMs + clockToleranceMs + 1000)
+      : 0;
+    return Math.max(sinceLatest, sinceArrival, sinceSetBack);
+  }
+
+  /** Records that a response was accepted: no clock is in doubt. */
+  accepted(): void {
+    this.#doubted = null;
+  }
+
+  /**
+   * Returns true if a rejected response that has just arrived proves that a clock was set back: since the first
+   * response in doubt, `retrieved_at` has advanced as this client's clock has, for longer than caches may repeat a
+   * response. A response that has arrived before proves nothing.
+   */
+  isSetBack(retrievedAt: number, limitMs: number, now: number): boolean {
+    if (this.#arrivals.get(retrievedAt) !== now) return false;
+    const first = this.#doubted ?? { retrievedAt, at: now };
+    const passedMs = now - first.at;
+    const aheadMs = retrievedAt - first.retrievedAt - passedMs;
+    // Begin again with a response that does not fit: the first may be one that a cache has kept.
+    const fits = passedMs >= 0 && aheadMs >= -clockToleranceMs && aheadMs <= limitMs + clockToleranceMs;
+    this.#doubted = fits ? first : { retrievedAt, at: now };
+    if (!fits || passedMs < limitMs + clockToleranceMs) return false;
+    this.#latest = { retrievedAt, at: now };
+    this.#setBack = { by: this.#latest, since: first.at };
+    this.#told = null;
+    this.#doubted = null;
+    // If this client's clock was set back too, earlier arrivals are dated ahead of it.
+    for (const [earlier, at] of this.#arrivals) if (at > now) this.#arrivals.set(earlier, first.at);
+    return true;
+  }
+
+  /**
+   * Returns true for a response that is ahead of a clock that was set back. A cache may have kept it since then: without
+   * a proof that the clock runs at this time, it says nothing about the clock.
+   */
+  #isAhead(retrievedAt: number, limitMs: number, now: number): boolean {
+    if (this.#setBack === null || this.#latest === null) return false;
+    const { retrievedAt: latest, at } = this.#latest;
+    return retrievedAt - latest - Math.max(0, now - at) > limitMs + clockToleranceMs;
+  }
+}
+
+/** A response to judge, with the time for which the service and caches may repeat it. */
+interface Judged {
+  readonly value: Dated;
+  readonly headers: Headers | null;
+  readonly retrievedAt: number;
+  readonly limitMs: number;
 }
 
 /** Judges the responses of one fact. */
 export class ReceiptJudge {
   readonly #clock: ServiceClock;
   readonly #hasBound: boolean;
-  #refusedAt = 0;
+  /** Last refusal: its time on both clocks, and the proof of a clock set back that was known then. */
+  #refusal: { readonly at: number; readonly arrivedAt: number; readonly setBack: SetBack | null } | null = null;
 
   /**
    * `hasBound` is true if the service refuses the fact once its artifact exceeds the limits in `freshness`, as for facts
@@ -77,14 +194,11 @@ export class ReceiptJudge {
    * Ignores a refusal that has no valid `Date`, or may have been kept by a cache.
    */
   refused(headers: Headers, now: number): void {
-    const clock = this.#clock;
     const date = Date.parse(headers.get('date') ?? '');
     // Some caches state the age 0 in responses that they pass on without storing them.
     const isDirect = /\bno-store\b/i.test(headers.get('cache-control') ?? '') && Number(headers.get('age')) === 0;
     if (Number.isNaN(date) || !isDirect) return;
-    clock.told = { aheadMs: now - date, at: now };
-    // A `Date` is in whole seconds: a response that arrived earlier may have been built later in the same second.
-    this.#refusedAt = Math.max(date, (clock.latest?.retrievedAt ?? 0) + 1);
+    this.#refusal = { at: this.#clock.refused(date, now), arrivedAt: now, setBack: this.#clock.setBack };
   }
 
   /**
@@ -95,26 +209,48 @@ export class ReceiptJudge {
   staleness(value: Dated, headers: Headers | null, lifetimeMs: number, now: number): Staleness | null {
     const retrievedAt = typeof value.retrieved_at === 'string' ? Date.parse(value.retrieved_at) : Number.NaN;
     if (Number.isNaN(retrievedAt)) return null;
-    const state = this.#clock;
-    if (state.latest === null || retrievedAt > state.latest.retrievedAt) state.latest = { retrievedAt, at: now };
-    const told = state.told !== null && within(state.told.at, toldMs, now) ? state.told.aheadMs : null;
+    const limitMs = representationMs + lifetimeMs;
+    const response = { value, headers, retrievedAt, limitMs };
+    if (headers !== null) this.#clock.arrived(retrievedAt, limitMs, now);
+    const staleness = this.#judge(response, now);
+    if (headers === null) return staleness;
+    if (staleness === null) this.#clock.accepted();
+    else if (this.#clock.isSetBack(retrievedAt, limitMs, now)) return this.#judge(response, now);
+    return staleness;
+  }
+
+  #judge({ value, headers, retrievedAt, limitMs }: Judged, now: number): Staleness | null {
+    const told = this.#clock.toldAheadMs(now);
     const byClock = now - (told ?? 0) - retrievedAt;
     // A clock that is behind does not hide the age: a later response and the time since its arrival prove it too.
-    const byResponses = state.latest.retrievedAt - retrievedAt + Math.max(0, now - state.latest.at);
+    const byResponses = this.#clock.ageMs(retrievedAt, limitMs, now);
     const elapsedMs = Math.max(0, byClock, byResponses);
-    const limitMs = representationMs + lifetimeMs;
     const clock = told !== null || byResponses > byClock ? 'service' : 'client';
     const found = (reason: Staleness['reason'], ageMs: number, maxMs: number): Staleness => {
       const aheadMs = clock === 'client' ? now - sentAt(headers, retrievedAt, limitMs) : told;
       const clockAheadSeconds = aheadMs === null ? null : wholeSeconds(aheadMs);
       return { reason, clock, ageSeconds: wholeSeconds(ageMs), limitSeconds: wholeSeconds(maxMs), clockAheadSeconds };
     };
-    if (retrievedAt < this.#refusedAt) return found('refused_since', this.#refusedAt - retrievedAt, 0);
+    const [refusedAt, arrivedAt] = this.#refusedAt(limitMs);
+    // If the clock was ahead, a response that arrived before the refusal may state a later time.
+    if (retrievedAt < refusedAt || this.#clock.arrivalOf(retrievedAt, now) < arrivedAt)
+      return found('refused_since', Math.max(0, refusedAt - retrievedAt), 0);
     for (const [age, limit] of this.#hasBound ? boundedAges(value) : []) {
       const [ageMs, boundMs] = [age * 1000 + elapsedMs, limit * 1000];
       if (ageMs > boundMs + clockToleranceMs) return found('older_than_bound', ageMs, boundMs);
     }
     return elapsedMs > limitMs + clockToleranceMs ? found('expired', elapsedMs, limitMs) : null;
+  }
+
+  /** Returns the time of the last refusal on the service's and on this client's clock, also if they were set back since. */
+  #refusedAt(limitMs: number): [service: number, client: number] {
+    const { setBack } = this.#clock;
+    if (this.#refusal === null) return [0, 0];
+    const { at, arrivedAt } = this.#refusal;
+    if (setBack === null || setBack === this.#refusal.setBack) return [at, arrivedAt];
+    const arrived = arrivedAt <= setBack.by.at ? arrivedAt : setBack.since;
+    // The response of the proof may have been built up to `limitMs` before it arrived.
+    return [Math.min(at, arrived + setBack.by.retrievedAt - setBack.by.at + limitMs), arrived];
   }
 }
 

@@ -11,7 +11,7 @@ from .exchange import Response, ResponseTooLarge, Transport
 from .headers import cache_lifetime_seconds, max_age_seconds, retry_after_seconds, validator
 from .reading import Kept, Reading, supersedes, within
 from .schemas import LabelFreshness
-from .staleness import ServiceClock, Staleness, Terms
+from .staleness import Refusal, ServiceClock, Staleness, Terms
 
 E = TypeVar("E")
 
@@ -40,8 +40,8 @@ class Resource(Generic[E]):
         self._now = now
         self._clock = clock
         self._has_bound = has_bound
-        #: Time of the last refusal on the service's clock, in seconds since 1970.
-        self._refused_at: Optional[float] = None
+        #: Last refusal whose time is known.
+        self._refusal: Optional[Refusal] = None
         self._lock = threading.Lock()
         self._kept: Optional[Kept[E]] = None
         #: Error of a response with `Retry-After`, the time of its arrival, and the seconds for which it is raised again.
@@ -95,7 +95,7 @@ class Resource(Generic[E]):
             raise NetworkError(self._path, "unreachable") from error
 
     def _staleness(self, kept: "Kept[E]", headers: Optional[Mapping[str, str]], at: float) -> Optional[Staleness]:
-        terms = Terms(kept.lifetime, self._has_bound, self._refused_at)
+        terms = Terms(kept.lifetime, self._has_bound, self._refusal)
         return self._clock.staleness(cast(Mapping[str, Any], kept.value), headers, terms, at)
 
     def _accepted(self, response: Response) -> Reading[E]:
@@ -133,7 +133,7 @@ class Resource(Generic[E]):
             error = FactsError(self._path, response.status, code, message, freshness, wait)
             # Drop the cached reading: after the service has refused the fact, the earlier reading is no longer valid.
             self._kept = None
-            self._refused_at = self._clock.refused(response.headers, at) or self._refused_at
+            self._refusal = self._clock.refused(response.headers, at) or self._refusal
         if wait is not None:
             self._pause = (error, at, wait)
         raise error

@@ -10,6 +10,7 @@ from unittest.mock import patch
 from almanac_client import ClientError, FactsClient, FactsError, Response, StaleCacheError
 
 NOON = 1_795_176_000.0
+DAY = 86_400.0
 
 
 def timestamp(at: float) -> str:
@@ -176,6 +177,75 @@ class WrongClock(TestCase):
         scene.advance(61)
         scene.serve()
         self.assertEqual("fetched", scene.outcome()[0])
+
+
+class SetBack(TestCase):
+    """The service's clock was a day ahead, and is set back."""
+
+    def corrected(self, scene: Scene) -> List[str]:
+        """Receives a response a minute from the corrected service."""
+        outcomes = []
+        for minute in range(5):
+            scene.advance(60 if minute else 0)
+            scene.serve(control="max-age=60")
+            outcomes.append(scene.outcome()[0])
+        return outcomes
+
+    def test_is_detected_within_minutes_after_a_response_that_it_dated(self) -> None:
+        scene = Scene()
+        scene.service += DAY
+        scene.serve()
+        self.assertEqual("fetched", scene.outcome()[0])
+        scene.service -= DAY
+        scene.advance(180)
+        stale = "older_than_bound"
+        self.assertEqual(["kept_newer", stale, stale, "fetched", "fetched"], self.corrected(scene))
+
+    def test_is_detected_within_minutes_after_a_refusal_that_it_dated(self) -> None:
+        scene = Scene()
+        scene.service += DAY
+        scene.refuse()
+        self.assertEqual("source_held", scene.outcome()[0])
+        scene.service -= DAY
+        scene.advance(60)
+        stale = "refused_since"
+        self.assertEqual([stale, stale, stale, "fetched", "fetched"], self.corrected(scene))
+
+    def test_is_not_assumed_because_a_cache_repeats_one_response(self) -> None:
+        scene = Scene(ahead=-DAY)
+        scene.serve()
+        self.assertEqual("fetched", scene.outcome()[0])
+        scene.advance(DAY)
+        # This client's clock is a day behind, so a response of yesterday agrees with it.
+        for _ in range(10):
+            scene.advance(60)
+            self.assertEqual("older_than_bound", scene.outcome()[0])
+
+    def test_does_not_make_responses_current_that_a_cache_has_kept_since(self) -> None:
+        scene = Scene()
+        scene.service += DAY
+        scene.serve(control="max-age=60")
+        received = scene.response
+        self.assertEqual("fetched", scene.outcome()[0])
+        scene.advance(30)
+        # Another client has received this response.
+        scene.serve()
+        other = scene.response
+        scene.service -= DAY
+        scene.advance(30)
+        self.assertIn("fetched", self.corrected(scene))
+        for seconds in (60, 3600, DAY - 3600 - 400):
+            scene.advance(seconds)
+            for kept in (received, other, received):
+                scene.response = kept
+                self.assertIn(scene.outcome()[0], ("expired", "older_than_bound"))
+            scene.serve()
+            self.assertEqual("fetched", scene.outcome()[0])
+        # The service's clock reaches the time of the response a second time.
+        for _ in range(10):
+            scene.advance(60)
+            scene.response = received
+            self.assertIn(scene.outcome()[0], ("expired", "older_than_bound"))
 
 
 class FactsOnce:

@@ -1,4 +1,4 @@
-import { Archiver, type ArchiveTelemetry } from '../../src/archive/archiver.ts';
+import { Archiver, type ArchiverOptions, type ArchiveTelemetry } from '../../src/archive/archiver.ts';
 import { hourMs } from '../../src/archive/days/calendar.ts';
 import type { FetchedFact } from '../../src/archive/fetch-fact.ts';
 import type { HoursReadings } from '../../src/archive/hours/hour-lists.ts';
@@ -20,6 +20,8 @@ export const simulatedKey: SignerKey = signerKey('test.example/archive', Buffer.
 export interface SimulationOptions {
   /** Returns the response for a path at time `now`. By default, the service has no gaps. */
   readonly respond?: (path: string, now: number) => FetchedFact;
+  /** Creates the function that requests a path, with the archiver's clock; by default one that calls `respond`. */
+  readonly fetcher?: (clock: () => number) => ArchiverOptions['fetchFact'];
   /** Returns the time in the service's `Date` header; by default the archiver's time. */
   readonly serviceClock?: (now: number) => number | null;
   readonly findIdentity?: (body: Uint8Array) => string | null;
@@ -55,14 +57,17 @@ export function simulateArchive(options: SimulationOptions = {}): SimulatedArchi
   let key = simulatedKey;
   let now = simulatedStart;
   let archiver: Archiver | null = null;
+  const fetchFact =
+    options.fetcher?.(() => now) ??
+    ((path: string): Promise<FetchedFact> => {
+      const fetched = respond(path, now);
+      return Promise.resolve(fetched.kind === 'response' ? { ...fetched, date: serviceClock(now) } : fetched);
+    });
   const opened = (): Archiver =>
     new Archiver({
       files,
       dayLog: new DayLog({ files, key, kept }),
-      fetchFact(path) {
-        const fetched = respond(path, now);
-        return Promise.resolve(fetched.kind === 'response' ? { ...fetched, date: serviceClock(now) } : fetched);
-      },
+      fetchFact,
       findIdentity,
       findIdentityIn,
       readHours: () => hours(now),

@@ -62,3 +62,21 @@ it('a response whose artifact has exceeded its limit in a cache is not archived'
   advance(71);
   expect(await fetched(old)).toBe('unreachable');
 });
+
+it.each(['fact', 'refusal'] as const)(
+  'after both clocks were ahead and are set back, responses are archived within minutes (%s)',
+  async (kind) => {
+    const archived = archive();
+    const { fact, fetched, advance } = archived;
+    expect(await fetched(fact())).toBe('200');
+    advance(10_800);
+    expect(await fetched(archived[kind]())).toBe(kind === 'fact' ? '200' : '503');
+    advance(-7_200);
+    const outcomes: string[] = [];
+    for (let minute = 0; minute < 5; minute += 1) {
+      outcomes.push(await fetched(fact()));
+      advance(60);
+    }
+    expect(outcomes).toEqual(['unreachable', 'unreachable', 'unreachable', '200', '200']);
+  },
+);

@@ -4,7 +4,7 @@ import { runPython, runsPython } from '../../harness/packages/python.ts';
 describe.skipIf(!runsPython)('the Python client without a service', () => {
   it('passes its tests against proxies, caches and servers that hang', async () => {
     const { code, stderr } = await runPython(['-W', 'error', '-m', 'unittest', 'tests.test_answers']);
-    expect(stderr).toMatch(/\nRan 1[1-9] tests in [\d.]+s\n\nOK\n$/);
+    expect(stderr).toMatch(/\nRan (?:1[1-9]|2\d) tests in [\d.]+s\n\nOK\n$/);
     expect(code).toBe(0);
   });
 

@@ -1,6 +1,6 @@
 """Errors of the client."""
 
-from typing import Optional
+from typing import Any, Dict, Optional, Tuple, Type
 
 from .schemas import LabelFreshness
 from .staleness import Staleness
@@ -13,6 +13,10 @@ class ClientError(Exception):
         super().__init__(message)
         self.path = path
         self.message = message
+
+    def __reduce__(self) -> Tuple[Any, ...]:
+        # The default calls the class with `args`, which holds only the message.
+        return _restored, (type(self), self.args, self.__dict__)
 
 
 class FactsError(ClientError):
@@ -77,3 +81,10 @@ class StaleCacheError(ClientError):
         super().__init__(path, staleness.describe(path))
         #: Evidence: the reason, the age and its limit, and the clock that determined the age.
         self.staleness = staleness
+
+
+def _restored(kind: Type[ClientError], args: Tuple[Any, ...], fields: Dict[str, Any]) -> ClientError:
+    """Returns an error with the given fields, for ``pickle`` and ``copy``."""
+    error = kind.__new__(kind, *args)
+    error.__dict__.update(fields)
+    return error

@@ -1,22 +1,28 @@
 """Tests of the client against responses of proxies, caches and servers that hang."""
 
+import copy
 import json
+import pickle
 from datetime import datetime, timezone
 from email.utils import format_datetime
 from threading import Event, Thread, current_thread
-from typing import Any, List, Mapping
+from typing import Any, List, Mapping, cast
 from unittest import TestCase
 
 from almanac_client import (
     AnswerError,
+    ClientError,
     FactsClient,
     FactsError,
     NetworkError,
     Reading,
     Response,
+    StaleCacheError,
+    Staleness,
     current_age,
     weather_currency,
 )
+from almanac_client.schemas import LabelFreshness
 
 from .server import INDEX, NOON, REFUSAL, Exchange, Scene
 
@@ -287,6 +293,22 @@ class Currency(TestCase):
                 self.assertEqual(expected, current_age(reading, NOON + elapsed))
         index: Reading[Any] = Reading({"retrieved_at": at(0)}, "fetched", NOON, NOON)
         self.assertIsNone(current_age(index, NOON))
+
+
+class Errors(TestCase):
+    def test_can_be_sent_to_another_process_and_copied(self) -> None:
+        staleness = Staleness("expired", 3600, 120, "client", None)
+        errors: List[ClientError] = [
+            FactsError("/v1/instruments", 503, "source_held", "Held.", cast(LabelFreshness, {"state": "held"}), 30),
+            NetworkError("/v1/instruments", "timeout"),
+            AnswerError("/v1/instruments", 502, "the response is not from this service", 5),
+            StaleCacheError("/v1/instruments", staleness),
+        ]
+        for error in errors:
+            for restored in (pickle.loads(pickle.dumps(error)), copy.copy(error), copy.deepcopy(error)):
+                with self.subTest(error=error):
+                    self.assertIs(type(error), type(restored))
+                    self.assertEqual((str(error), error.args, vars(error)), (str(restored), restored.args, vars(restored)))
 
 
 class Threads(TestCase):

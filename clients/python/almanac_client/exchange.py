@@ -9,7 +9,7 @@ import urllib.error
 import urllib.request
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Callable, Mapping, Optional
+from typing import Any, Callable, Mapping, Optional, Tuple
 
 from .version import __version__
 
@@ -70,6 +70,27 @@ class _Deadline:
     def remaining(self) -> float:
         return max(0.001, self._until - time.monotonic())
 
+    def connect(self, address: Tuple[str, int], *_: Any) -> socket.socket:
+        """Connects to the first address of a host that accepts the connection.
+
+        The addresses share the time, whereas ``socket.create_connection`` would spend the whole timeout on each.
+        """
+        failure = OSError("the host has no address")
+        found = socket.getaddrinfo(*address, 0, socket.SOCK_STREAM)
+        for place, (family, kind, protocol, _name, target) in enumerate(found):
+            connection: Optional[socket.socket] = None
+            try:
+                connection = socket.socket(family, kind, protocol)
+                connection.settimeout(self.remaining() / (len(found) - place))
+                connection.connect(target)
+                connection.settimeout(self.remaining())
+                return connection
+            except OSError as error:
+                failure = error
+                if connection is not None:
+                    connection.close()
+        raise failure
+
     def watch(self, connected: socket.socket) -> None:
         with self._lock:
             self._socket = connected
@@ -99,13 +120,13 @@ class _Deadline:
 def _opener(deadline: _Deadline) -> urllib.request.OpenerDirector:
     class Connection(http.client.HTTPConnection):
         def connect(self) -> None:
-            self.timeout = deadline.remaining()
+            self._create_connection = deadline.connect
             super().connect()
             deadline.watch(self.sock)
 
     class SecureConnection(http.client.HTTPSConnection):
         def connect(self) -> None:
-            self.timeout = deadline.remaining()
+            self._create_connection = deadline.connect
             super().connect()
             deadline.watch(self.sock)
 

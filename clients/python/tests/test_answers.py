@@ -3,11 +3,13 @@
 import copy
 import json
 import pickle
+import socket
 from datetime import datetime, timezone
 from email.utils import format_datetime
 from threading import Event, Thread, current_thread
 from typing import Any, List, Mapping, cast
 from unittest import TestCase
+from unittest.mock import patch
 
 from almanac_client import (
     AnswerError,
@@ -236,6 +238,31 @@ class Missing(TestCase):
                 with self.assertRaises(NetworkError) as missing:
                     scene.client.instruments()
                 self.assertEqual("timeout", missing.exception.reason)
+
+    def test_the_timeout_is_shared_by_all_addresses_of_a_host(self) -> None:
+        clock = 0.0
+        timeouts: List[Any] = []
+
+        def connect(connection: socket.socket, address: Any) -> None:
+            nonlocal clock
+            timeouts.append((address[0], connection.gettimeout()))
+            clock += connection.gettimeout() or 0.0
+            raise socket.timeout("timed out")
+
+        found = [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (f"192.0.2.{last}", 80)) for last in (1, 2, 3)]
+        with patch.object(socket.socket, "connect", connect), patch("time.monotonic", lambda: clock):
+            with patch("socket.getaddrinfo", lambda *_, **__: found), self.assertRaises(NetworkError) as missing:
+                FactsClient("http://a.example", timeout=30.0).instruments()
+        self.assertEqual("timeout", missing.exception.reason)
+        self.assertEqual([("192.0.2.1", 10.0), ("192.0.2.2", 10.0), ("192.0.2.3", 10.0)], timeouts)
+
+    def test_another_address_of_a_host_is_tried_if_one_does_not_respond(self) -> None:
+        scene = Scene(self, lambda e: e.give(200, INDEX))
+        port = int(scene.url.rsplit(":", 1)[1])
+        # A socket of another family cannot connect to an address of IPv4.
+        found = [(family, socket.SOCK_STREAM, 6, "", ("127.0.0.1", port)) for family in (socket.AF_INET6, socket.AF_INET)]
+        with patch("socket.getaddrinfo", lambda *_, **__: found):
+            self.assertEqual(INDEX, FactsClient(f"http://a.example:{port}", now=lambda: NOON).instruments().value)
 
     def test_a_response_that_breaks_off_is_a_network_error(self) -> None:
         for headers in ({"Content-Length": "100"}, {"Transfer-Encoding": "chunked", "Content-Length": "5"}):

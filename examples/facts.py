@@ -5,8 +5,12 @@ import json
 import sys
 import urllib.error
 import urllib.request
+from datetime import datetime, timezone
 
 MOST_BYTES = 4 * 1024 * 1024
+
+# A minute in the service, a minute in caches, and a minute for the difference between the clocks.
+MOST_SECONDS = 180
 
 
 def fact(path, contract):
@@ -21,6 +25,9 @@ def fact(path, contract):
             sys.exit(3)
         if body["contract"] != contract:
             sys.exit(f"not {contract}: {body['contract']}")
+        # A cache that repeats an expired response may hide a refusal.
+        if elapsed(body) > MOST_SECONDS:
+            sys.exit(f"no usable answer from {base}: a cache repeats a response that was built {elapsed(body):.0f} s ago")
         return body
     except (OSError, http.client.HTTPException, ValueError, LookupError, TypeError) as fault:
         sys.exit(f"no usable answer from {base}: {fault}")
@@ -34,6 +41,12 @@ def answer_of(address):
         answer = refusal
     with answer:
         return json.loads(answer.read(MOST_BYTES))
+
+
+def elapsed(body):
+    """The seconds since the service built a response."""
+    built = datetime.fromisoformat(body["retrieved_at"].replace("Z", "+00:00"))
+    return max(0, (datetime.now(timezone.utc) - built).total_seconds())
 
 
 def known(value):
@@ -54,4 +67,4 @@ def currency(body):
     # A fact that is dated more than 300 s ahead comes from a wrong clock. It would otherwise be current until that time.
     if min(age, age_then) < -300:
         return "not_said"
-    return "old" if age + age_then > limit else state
+    return "old" if age + age_then + elapsed(body) > limit else state

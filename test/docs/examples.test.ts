@@ -43,6 +43,22 @@ async function serving(labels: ArtifactFixture = 'recent', weather: ArtifactFixt
   return { url, folder, fact };
 }
 
+/** Serves facts that the service built a number of seconds ago, as a cache does, and whose artifacts are a minute old. */
+async function servingAged(seconds: number): Promise<string> {
+  const { fact } = await serving();
+  const server = createServer((request, response) => {
+    void fact(request.url ?? '/').then((value) => {
+      const body = value as WeatherMetricsEnvelope;
+      const retrieved_at = new Date(Date.now() - seconds * 1000).toISOString();
+      const freshness = { ...body.freshness, age_seconds: 60, max_age_seconds: 180 };
+      response.writeHead(200, { 'Content-Type': 'application/json', 'Cache-Control': 'public, max-age=60' });
+      response.end(JSON.stringify({ ...body, retrieved_at, age_seconds: 60, freshness }));
+    });
+  });
+  const { port } = await listenForTest(server);
+  return `http://127.0.0.1:${port}`;
+}
+
 // A missing tool is an error in CI, and a reason to skip elsewhere.
 describe.skipIf(missing.length > 0 && process.env.CI === undefined)('the examples', () => {
   it.each(named)('describe the activity of the network (%s)', async (language) => {
@@ -74,6 +90,27 @@ describe.skipIf(missing.length > 0 && process.env.CI === undefined)('the example
     });
     const { stdout } = await example(language, 'network-activity', url);
     expect(stdout.split('\n')[1]).toBe('currency\tnot_said');
+  });
+
+  it.each(named)('count the time since the service built a response (%s)', async (language) => {
+    const url = await servingAged(110);
+    const { code, stdout, stderr } = await example(language, 'network-activity', url);
+    expect([code, stderr, stdout.split('\n')[1]]).toEqual([0, '', 'currency\told']);
+  });
+
+  it.each([
+    ['Python', 'network-activity'],
+    ['Python', 'labelers'],
+    ['shell', 'network-activity'],
+    ['shell', 'labelers'],
+  ] as const)('report in one line that a cache repeats an expired response (%s, %s)', async (language, name) => {
+    const url = await servingAged(3600);
+    const { code, stdout, stderr } = await example(language, name, url);
+    expect([code, stdout, stderr.trimEnd().split('\n')]).toEqual([
+      1,
+      '',
+      [expect.stringMatching(/^no usable answer from .*36\d\d s ago/)],
+    ]);
   });
 
   it.each(named)('describe the activity of labelers (%s)', async (language) => {

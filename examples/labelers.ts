@@ -1,5 +1,5 @@
 /** What do labelers do? `node labelers.ts BASE-ADDRESS`. Exit code 3 when the service refuses the fact. */
-import { AnswerError, createFactsClient, FactsError, NetworkError } from 'almanac/client';
+import { AnswerError, createFactsClient, FactsError, NetworkError, StaleCacheError } from 'almanac/client';
 
 const base = process.argv[2] ?? 'http://127.0.0.1:8400';
 const client = createFactsClient(base);
@@ -27,7 +27,7 @@ try {
   // Caveats are part of the fact.
   for (const caveat of caveats) console.log(`caveat\t${caveat}`);
 } catch (error) {
-  if (error instanceof NetworkError || error instanceof AnswerError) {
+  if (error instanceof NetworkError || error instanceof AnswerError || error instanceof StaleCacheError) {
     console.error(`no usable answer from ${base}: ${error.message}`);
     process.exitCode = 1;
   } else if (error instanceof FactsError) {

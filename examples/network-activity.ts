@@ -1,5 +1,12 @@
 /** How busy is the network? `node network-activity.ts BASE-ADDRESS`. Exit code 3 when the service refuses the fact. */
-import { AnswerError, createFactsClient, FactsError, NetworkError, weatherCurrency } from 'almanac/client';
+import {
+  AnswerError,
+  createFactsClient,
+  FactsError,
+  NetworkError,
+  StaleCacheError,
+  weatherCurrency,
+} from 'almanac/client';
 
 const base = process.argv[2] ?? 'http://127.0.0.1:8400';
 const client = createFactsClient(base);
@@ -23,7 +30,7 @@ try {
   // Caveats are part of the fact.
   for (const caveat of value.caveats) console.log(`caveat\t${caveat}`);
 } catch (error) {
-  if (error instanceof NetworkError || error instanceof AnswerError) {
+  if (error instanceof NetworkError || error instanceof AnswerError || error instanceof StaleCacheError) {
     console.error(`no usable answer from ${base}: ${error.message}`);
     process.exitCode = 1;
   } else if (error instanceof FactsError) {

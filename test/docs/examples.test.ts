@@ -98,21 +98,6 @@ describe.skipIf(missing.length > 0 && process.env.CI === undefined)('the example
     expect([code, stderr, stdout.split('\n')[1]]).toEqual([0, '', 'currency\told']);
   });
 
-  it.each([
-    ['Python', 'network-activity'],
-    ['Python', 'labelers'],
-    ['shell', 'network-activity'],
-    ['shell', 'labelers'],
-  ] as const)('report in one line that a cache repeats an expired response (%s, %s)', async (language, name) => {
-    const url = await servingAged(3600);
-    const { code, stdout, stderr } = await example(language, name, url);
-    expect([code, stdout, stderr.trimEnd().split('\n')]).toEqual([
-      1,
-      '',
-      [expect.stringMatching(/^no usable answer from .*36\d\d s ago/)],
-    ]);
-  });
-
   it.each(named)('describe the activity of labelers (%s)', async (language) => {
     const { url, fact } = await serving();
     const { facts, freshness, caveats } = (await fact('/v1/labels/overview')) as LabelsOverview;
@@ -161,6 +146,16 @@ describe.skipIf(missing.length > 0 && process.env.CI === undefined)('the example
   );
 
   const all = named.flatMap((language) => ['network-activity', 'labelers'].map((name) => [language, name] as const));
+
+  it.each(all)('report in one line that a cache repeats an expired response (%s, %s)', async (language, name) => {
+    const url = await servingAged(3600);
+    const { code, stdout, stderr } = await example(language, name, url);
+    expect([code, stdout, stderr.trimEnd().split('\n')]).toEqual([
+      1,
+      '',
+      [expect.stringMatching(/^no usable answer from .*36\d\d s (?:ago|old)/)],
+    ]);
+  });
 
   it.each(all)('report in one line that no server is listening (%s, %s)', async (language, name) => {
     // Occupy the port on another address, so that no process can start listening on it during the test.

@@ -9,14 +9,14 @@ import urllib.error
 import urllib.request
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Callable, Mapping, Optional, Tuple
+from typing import Any, Callable, Dict, Mapping, Optional, Tuple
 
 from .version import __version__
 
 
 @dataclass(frozen=True)
 class Response:
-    """A complete response. The names of its headers are in lower case."""
+    """A complete response. The names of its headers are in lower case, and values of a repeated one are joined by commas."""
 
     status: int
     headers: Mapping[str, str]
@@ -184,7 +184,12 @@ def _complete(response: Any, max_bytes: int) -> Response:
     # `read` with a size does not report a body that is shorter than its Content-Length.
     if response.length:
         raise http.client.IncompleteRead(body)
-    return Response(response.status, {name.lower(): value for name, value in response.headers.items()}, body)
+    headers: Dict[str, str] = {}
+    for name, value in response.headers.items():
+        key = name.lower()
+        # The values of a repeated header form one list, as in `fetch`.
+        headers[key] = f"{headers[key]}, {value}" if key in headers else value
+    return Response(response.status, headers, body)
 
 
 def _is_timeout(error: BaseException) -> bool:

@@ -108,6 +108,18 @@ class MaxAge(TestCase):
                 self.assertEqual(2, len(scene.requests))
 
 
+    def test_counts_every_line_of_a_repeated_header(self) -> None:
+        body = json.dumps(INDEX).encode()
+        for lines in (("no-store", "max-age=3600"), ("max-age=3600", "no-store")):
+            with self.subTest(lines):
+                controls = "".join(f"Cache-Control: {line}\r\n" for line in lines)
+                head = f"HTTP/1.1 200 OK\r\n{controls}Content-Length: {len(body)}\r\n\r\n"
+                scene = Scene(self, lambda e: e.raw(head.encode() + body))
+                for _ in range(2):
+                    self.assertEqual("fetched", scene.client.instruments().via)
+                self.assertEqual(2, len(scene.requests))
+
+
 class OutsideTheContract(TestCase):
     def test_a_response_is_an_answer_error(self) -> None:
         for status, body, why in (

@@ -103,7 +103,7 @@ async function observe(
     await new StoreRecorder(settings.artifacts, store).begin();
   } else await role?.kept.follow();
 
-  const acceptance = createAcceptance(base, fail);
+  const acceptance = createAcceptance(base, (did) => made.labelers?.roster.labeler(did)?.denied === true, fail);
   const ports = createReaderPorts(base, acceptance, {
     epoch: epoch.startedAt,
     suspectDocument: (did) => made.labelers?.roster.documentChanged(did),
@@ -198,10 +198,14 @@ const checkDiskBytes = 64_000_000;
  * Creates the `PageAcceptance` that commits the pages of all sources through one writer. Calls `fatal` when the store
  * cannot be trusted.
  */
-function createAcceptance(base: Foundation, fatal: (error: unknown) => void): PageAcceptance {
+function createAcceptance(
+  base: Foundation,
+  isDenied: (source: string) => boolean,
+  fatal: (error: unknown) => void,
+): PageAcceptance {
   const { store, clocks, log, telemetry, preconditions, shares } = base;
   return new PageAcceptance({
-    ...{ store, wait, retryMs, log, telemetry, fatal },
+    ...{ store, wait, retryMs, log, telemetry, isDenied, fatal },
     shareOf: shares.shareOf,
     flushGaps: async (sources) => {
       await shares.gaps.flush(sources);

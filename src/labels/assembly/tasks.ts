@@ -189,7 +189,8 @@ export function startTasks(
     await lookAtClock();
     if (preconditions.ageKnown) await maintainStore(store, clock(), log);
   });
-  // On a full disk, purge without waiting for readers, because only the purge frees space.
+  // On a full disk, purge without waiting for readers, because only the purge frees space. Acceptance does not store the
+  // pages of denied labelers that still wait.
   const idle = (did: string): boolean => !runner.reads(did) || acceptance.paused !== null;
   const purging = everyActive(timings.heartbeatMs, () => purges.remove({ list: denials.list, idle }, signal));
   return { ended: Promise.all(ended), endedByClosing: Promise.all([upkeep, purging]) };

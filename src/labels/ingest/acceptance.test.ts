@@ -21,6 +21,7 @@ function pausedAcceptance(change: Partial<AcceptanceOptions> = {}): PageAcceptan
     clock: () => micros(1),
     checkPreconditions: () => ({ pause: 'disk_low', gap: null, since: null }),
     clockGeneration: () => 0,
+    isDenied: () => false,
     wait,
     retryMs: 60_000,
     log: silentLog,
@@ -51,6 +52,63 @@ test('a page is rejected with ClockChanged if the clock was set after the labels
   expect(appended).toBe(0);
   expect(await acceptance.accept({ ...page, clockGeneration: 1 })).toBe(0);
   expect(appended).toBe(1);
+  ends.abort();
+  await running;
+});
+
+test('a page that waits while acceptance is paused is not stored once its labeler is denied', async () => {
+  const appended: string[] = [];
+  let [pause, denied]: ['disk_low' | null, boolean] = ['disk_low', false];
+  let resume = (): void => undefined;
+  const acceptance = pausedAcceptance({
+    checkPreconditions: () => ({ pause, gap: null, since: null }),
+    isDenied: (source) => denied && source === page.source,
+    wait: () =>
+      new Promise((resolve) => {
+        resume = resolve;
+      }),
+    store: {
+      append: ({ positions }) => {
+        appended.push(...positions.map(({ source }) => source));
+        return Promise.resolve({ accepted: 0, duplicates: [], first: null, last: null });
+      },
+      recordGap: () => Promise.resolve(),
+    },
+  });
+  const ends = new AbortController();
+  const running = acceptance.run(ends.signal);
+  const pageOf = (source: string): AcceptedPage => ({
+    ...page,
+    source,
+    positions: [{ source, endpoint: '', value: '1' }],
+  });
+  const results = Promise.allSettled(
+    [page.source, 'did:web:other.example'].map((did) => acceptance.accept(pageOf(did))),
+  );
+  while (acceptance.paused === null) await new Promise(setImmediate);
+  [pause, denied] = [null, true];
+  resume();
+  expect(await results).toEqual([
+    { status: 'rejected', reason: new Error('the source is denied') },
+    { status: 'fulfilled', value: 0 },
+  ]);
+  expect(appended).toEqual(['did:web:other.example']);
+  ends.abort();
+  await running;
+});
+
+test('a page is not stored if its labeler is denied while the gaps before it are written', async () => {
+  let denied = false;
+  const acceptance = pausedAcceptance({
+    checkPreconditions: () => ({ pause: null, gap: null, since: null }),
+    isDenied: () => denied,
+    flushGaps: async () => {
+      denied = true;
+    },
+  });
+  const ends = new AbortController();
+  const running = acceptance.run(ends.signal);
+  await expect(acceptance.accept(page)).rejects.toThrow('the source is denied');
   ends.abort();
   await running;
 });

@@ -110,8 +110,8 @@ export class PageAcceptance {
 
   /**
    * Queues a page that fits a batch (see `split`). Resolves with the number of new rows once the page is durable.
-   * Rejects with `ClockChanged` if the page must be judged again, and with another error if the store fails permanently
-   * or the instrument stops.
+   * Rejects with `ClockChanged` if the page must be judged again, and with another error if the source is denied, the
+   * store fails permanently or the instrument stops.
    */
   async accept(page: AcceptedPage): Promise<number> {
     if (this.#isClosed) throw new Error('stopped');
@@ -187,19 +187,19 @@ export class PageAcceptance {
     const { clock, checkPreconditions, store, flushGaps } = this.#options;
     const { pause, gap, since } = checkPreconditions();
     if (gap) this.#pendingGaps.push({ source: null, ...gap, reason: 'ingest_paused' });
+    this.#returnPages();
     if (pause) {
       await this.#endAll(signal);
       await this.#pause(pause, signal, since);
       return;
     }
-    this.#returnStalePages();
     const group = this.#takeGroup();
     if (group.length === 0) return;
     const [begun, cpuBegun] = [performance.now(), threadCpuMs()];
     try {
       await this.#writePendingGaps();
       await flushGaps(new Set(group.map(({ page }) => page.source)));
-      if (this.#holdsStale(group)) return;
+      if (this.#holdsReturned(group)) return;
       const idleBefore = threadIdleMs();
       const appending = store.append(batchOf(clock(), pagesOf(group)));
       const ended = appending.then(
@@ -261,30 +261,31 @@ export class PageAcceptance {
   }
 
   /**
-   * Rejects pages with an outdated `clockGeneration`: by the corrected clock their labels may be late or in the future,
-   * and after a takeover the refused labels of the former writer also count.
+   * Rejects pages of denied sources, whose rows may be removed now, and pages with an outdated `clockGeneration`: by the
+   * corrected clock their labels may be late or in the future, and after a takeover the refused labels of the former
+   * writer also count.
    */
-  #returnStalePages(): void {
-    const isOld = (one: Queued): boolean => this.#isStale(one);
-    const removed = this.#queue.remove(isOld);
+  #returnPages(): void {
+    const removed = this.#queue.remove((one) => this.#mustReturn(one));
     for (const { cost } of removed) this.#queuedBytes -= cost;
-    for (const { failed } of [...this.#held.flat().filter(isOld), ...removed]) failed(new ClockChanged());
-    const kept = this.#held.map((group) => group.filter((one) => !isOld(one)));
+    for (const { page, failed } of [...this.#held.flat().filter((one) => this.#mustReturn(one)), ...removed])
+      failed(this.#options.isDenied(page.source) ? new Error('the source is denied') : new ClockChanged());
+    const kept = this.#held.map((group) => group.filter((one) => !this.#mustReturn(one)));
     this.#held = kept.filter(({ length }) => length > 0);
   }
 
-  #isStale({ page }: Queued): boolean {
-    return page.clockGeneration !== this.#options.clockGeneration();
+  #mustReturn({ page }: Queued): boolean {
+    return page.clockGeneration !== this.#options.clockGeneration() || this.#options.isDenied(page.source);
   }
 
   /**
-   * Returns true, and keeps the group for later, if a page of the group must be judged again: the clock or the role may
-   * have changed while the gaps were written.
+   * Returns true, and keeps the group for `#returnPages`, if a page of the group must not be stored any more: the clock,
+   * the role or the denials may have changed while the gaps were written.
    */
-  #holdsStale(group: readonly Queued[]): boolean {
-    const isStale = group.some((one) => this.#isStale(one));
-    if (isStale) this.#held.push(group);
-    return isStale;
+  #holdsReturned(group: readonly Queued[]): boolean {
+    const isReturned = group.some((one) => this.#mustReturn(one));
+    if (isReturned) this.#held.push(group);
+    return isReturned;
   }
 
   /** Divides the processor time of a group between its sources by the cost of their pages. */

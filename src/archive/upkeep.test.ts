@@ -194,7 +194,7 @@ describe('a withdrawn file', () => {
     await archive.run(63, 10);
     archive.messages.length = 0;
     await archive.run(1, 73);
-    expect(await archive.verify()).toMatchObject({ findings: [], closedDays: 0 });
+    expect(await archive.verify()).toMatchObject({ findings: [{ kind: 'malformed', path }], closedDays: 0 });
     expect(archive.messages).toEqual([
       {
         message: 'an archive file is damaged and was ignored; restore it from a copy of the archive',

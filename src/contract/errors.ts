@@ -87,7 +87,7 @@ export const labelerErrorTable = {
   unknown_labeler: {
     status: 404,
     message:
-      'This labeler is not in the list of labelers that Almanac follows or followed in the window. See labelers.json below the base address; its `omitted` counts labelers that are not listed.',
+      'This labeler is not in the list of labelers that Almanac follows or followed in the window. See labelers.json below the base address; its field "omitted" counts the labelers that are not listed.',
   },
 } as const satisfies Record<string, { status: number; message: string }>;
 

@@ -131,7 +131,7 @@ describe('the documents about labelers', () => {
     const { error } = JSON.parse(text(app.get('/labelers/did:plc:aaaaaaaaaaaaaaaaaaaaaaaa.json'))) as ErrorBody;
     expect([conclusion, error.message]).toEqual([
       expect.stringContaining('listed labelers that Almanac follows'),
-      'This labeler is not in the list of labelers that Almanac follows or followed in the window. See labelers.json below the base address; its `omitted` counts labelers that are not listed.',
+      'This labeler is not in the list of labelers that Almanac follows or followed in the window. See labelers.json below the base address; its field "omitted" counts the labelers that are not listed.',
     ]);
   });
 

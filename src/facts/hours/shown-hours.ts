@@ -1,4 +1,4 @@
-import type { LabelsHours } from '../../artifact/hours/labels-hours.ts';
+import type { LabelsHour, LabelsHours } from '../../artifact/hours/labels-hours.ts';
 import type { WeatherHourSeries, WeatherHours } from '../../artifact/hours/weather-hours.ts';
 import type { ArtifactSource, Reading } from '../../artifact/reading.ts';
 import { errorTable } from '../../contract/errors.ts';
@@ -153,18 +153,21 @@ export function labelsChart(file: LabelsHours): PageChart {
       reason: labelReasons[reason],
     }),
   );
-  const hours = file.hours.map((hour) => ({ start: Date.parse(hour.start), seconds: hour.observed_seconds, hour }));
+  const hours = file.hours.map((hour) => ({ start: Date.parse(hour.start), hour, ...liveTime(hour) }));
   const holes = withUnlistedHoles(hours, listed, through);
   const hasLate = file.hours.some(({ filled_in: late }) => late && late.applications + late.removals > 0);
-  const bins = hours.map(
-    ({ start, seconds, hour }): Bin => ({
-      ...binOf({ start, seconds, through, holes }),
+  const bins = hours.map(({ start, seconds, hour, reason }): Bin => {
+    const bin = binOf({ start, seconds, through, holes });
+    const isUnread = seconds === 0 && reason !== null;
+    return {
+      ...bin,
+      reason: bin.reason ?? reason,
       // Labels that were read late arrived together after an outage, and belong to no rate of this hour.
-      value: without(hour.applications, hour.filled_in?.applications),
-      below: without(hour.removals, hour.filled_in?.removals),
+      value: isUnread ? null : without(hour.applications, hour.filled_in?.applications),
+      below: isUnread ? null : without(hour.removals, hour.filled_in?.removals),
       ...(hasLate ? { apart: hour.filled_in ? hour.filled_in.applications + hour.filled_in.removals : null } : {}),
-    }),
-  );
+    };
+  });
   return {
     series: { id: 'labels', shape: 'bars', paint: 'labels', bins, holes, through },
     title: 'Labels applied (above) and removed (below), by hour',
@@ -172,6 +175,27 @@ export function labelsChart(file: LabelsHours): PageChart {
     answer: labelsAnswer(bins, through),
     columns: { value: 'Applied', below: 'Removed', ...(hasLate ? { apart: 'Read late' } : {}) },
   };
+}
+
+/** Minimum share of the labelers' time that must belong to rates; an hour below it is not drawn as observed entirely. */
+const minLiveShare = 0.5;
+
+/**
+ * Returns the seconds of an hour in which labels were read live, and the reason if these are not all observed seconds.
+ * The instrument may run while no labeler can be reached. After such an outage is filled in, its gap is withdrawn, and
+ * the counts of its hours are zero because the missed labels are counted later.
+ */
+function liveTime({
+  observed_seconds: seconds,
+  labeler_seconds: labelerSeconds,
+  applications,
+  filled_in: late,
+}: LabelsHour): { readonly seconds: number; readonly reason: string | null } {
+  if (applications === null) return { seconds: 0, reason: seconds > 0 ? 'no labeler was read' : null };
+  // Labels of labelers that are no longer enrolled are counted without a time.
+  const share = labelerSeconds > 0 ? 1 - (late?.labeler_seconds ?? 0) / labelerSeconds : 1;
+  if (share >= minLiveShare) return { seconds, reason: null };
+  return { seconds: seconds * share, reason: 'read later, after an outage' };
 }
 
 function without(count: number | null, part = 0): number | null {
@@ -194,6 +218,8 @@ interface CountedHour {
   /** Start in milliseconds since 1970. */
   readonly start: number;
   readonly seconds: number;
+  /** Reason why it was not observed entirely, if the file lists no gap for that; null or absent if it is not known. */
+  readonly reason?: string | null;
 }
 
 /** Returns the period, the observed share and the reasons of an hour. */
@@ -214,21 +240,28 @@ function binOf({
 
 /** Adds a hole for every hour without any observed second, so that no such hour looks observed. */
 function withUnlistedHoles(hours: readonly CountedHour[], listed: readonly Hole[], through: number): Hole[] {
-  const unseen = hours.filter(({ seconds }) => !(seconds > 0)).map(({ start }) => ({ start, end: start + hourMs }));
+  const unseen = hours
+    .filter(({ seconds }) => !(seconds > 0))
+    .map(({ start, reason }) => ({ start, end: start + hourMs, reason: reason ?? unlistedReason }));
   return [...listed, ...unlistedHoles(unseen, listed, through)].sort((a, b) => a.start - b.start);
 }
 
-/** Returns holes for the parts of unobserved periods that no listed hole covers. Adjoining ones are one hole. */
+/**
+ * Returns holes for the parts of unobserved periods that no listed hole covers. Adjoining ones with the same reason are
+ * one hole.
+ */
 export function unlistedHoles(
-  periods: readonly { readonly start: number; readonly end: number }[],
+  periods: readonly { readonly start: number; readonly end: number; readonly reason?: string }[],
   listed: readonly Hole[],
   through: number,
 ): Hole[] {
   const added: { start: number; end: number; reason: string }[] = [];
-  for (const part of periods.flatMap((period) => observedParts(period, { holes: listed, through }))) {
-    const last = added.at(-1);
-    if (last?.end === part.start) last.end = part.end;
-    else added.push({ ...part, reason: unlistedReason });
+  for (const { reason = unlistedReason, ...period } of periods) {
+    for (const part of observedParts(period, { holes: listed, through })) {
+      const last = added.at(-1);
+      if (last?.end === part.start && last.reason === reason) last.end = part.end;
+      else added.push({ ...part, reason });
+    }
   }
   return added;
 }

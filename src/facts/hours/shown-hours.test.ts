@@ -1,0 +1,69 @@
+import { describe, expect, it, test } from 'vitest';
+import { labelsHoursFixture } from '../../../harness/artifacts/hours.ts';
+import type { LabelsHours } from '../../artifact/hours/labels-hours.ts';
+import { instantText } from '../../web/format.ts';
+import { labelsChart } from './shown-hours.ts';
+
+/** A chart of the last hours draws and states as observed only what was observed. */
+
+const hourMs = 3_600_000;
+const generatedAt = Date.parse('2026-11-20T12:00:30Z');
+
+/** In hour `at`, there are `at` applications and one removal. */
+const labelsFile = (): LabelsHours =>
+  labelsHoursFixture({ generatedAt, labelers: ['did:plc:ewvi7nxzyoun6zhxrhs64oiz'] });
+
+describe('an outage in which the instrument ran but no labeler was read', () => {
+  const late = { applications: 0, removals: 0, observed_seconds: 0 };
+  /** Hours 50 and 51 were read late entirely; hour 49 was read live only in its first five minutes. */
+  const outage = (file: LabelsHours) => ({
+    ...file,
+    hours: file.hours.map((hour, at) => {
+      const labeler_seconds = at === 49 ? 3_300 : 3_600;
+      if (at === 49) return { ...hour, filled_in: { ...late, labeler_seconds } };
+      if (at !== 50 && at !== 51) return hour;
+      return { ...hour, ...{ applications: 0, removals: 0 }, filled_in: { ...late, labeler_seconds } };
+    }),
+  });
+  const reason = 'read later, after an outage';
+
+  it('is a hole after it was filled in, and its count of zero is not drawn', () => {
+    const { series } = labelsChart(outage(labelsFile()));
+    const start = series.bins[50]?.start ?? 0;
+    expect(series.holes).toEqual([{ start, end: start + 2 * hourMs, reason }]);
+    expect(
+      series.bins.slice(49, 53).map(({ value, below, observed, reason: why }) => [value, below, observed, why]),
+    ).toEqual([
+      [49, 1, 1 - 3_300 / 3_600, reason],
+      [null, null, 0, reason],
+      [null, null, 0, reason],
+      [52, 1, 1, null],
+    ]);
+  });
+
+  it('is not the last hour that the answer is about', () => {
+    const file = outage(labelsFile());
+    const hours = file.hours.slice(0, 52);
+    const { answer } = labelsChart({ ...file, hours, through: file.hours[52]?.start ?? '' });
+    expect(answer).toContain(instantText(file.hours[48]?.start ?? ''));
+    expect(answer).toContain('48 applications and 1 removals');
+  });
+
+  it('is a hole if its counts are unknown, and the answer is about the hour before it', () => {
+    const file = labelsFile();
+    const nothing = { applications: null, removals: null, repeats: null, labeler_seconds: 0 };
+    const hours = file.hours.map((hour, at) => (at === 50 ? { ...hour, ...nothing } : hour)).slice(0, 51);
+    const { series, answer } = labelsChart({ ...file, hours, through: file.hours[51]?.start ?? '' });
+    const start = series.bins[50]?.start ?? 0;
+    expect(series.holes).toEqual([{ start, end: start + hourMs, reason: 'no labeler was read' }]);
+    expect(series.bins[50]).toMatchObject({ value: null, below: null, observed: 0, reason: 'no labeler was read' });
+    expect(answer).toContain(instantText(file.hours[49]?.start ?? ''));
+  });
+});
+
+test('one of many labelers that was read late leaves an hour observed', () => {
+  const file = labelsFile();
+  const late = { applications: 7, removals: 1, observed_seconds: 0, labeler_seconds: 1_800 };
+  const hours = file.hours.map((hour, at) => (at === 50 ? { ...hour, filled_in: late } : hour));
+  expect(labelsChart({ ...file, hours }).series.bins[50]).toMatchObject({ value: 43, observed: 1, reason: null });
+});

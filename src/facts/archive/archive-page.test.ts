@@ -241,7 +241,10 @@ test('all hours of a day are gaps if its directory, table or rows are missing', 
     { instrument: 'labels', ...lost },
   ]);
   expect(htmlOf(days)).not.toContain('was observed entirely');
-  expect(htmlOf(year)).toContain('Every hour of these days was observed entirely.');
+  expect(htmlOf(year)).toContain(
+    'Every hour of these days was observed entirely by the weather instrument. Collection of labels ran in every hour; single labelers may not have been read.',
+  );
+  expect(htmlOf(year)).toContain('Collection ran on every day; single labelers may not have been read.');
 });
 
 test('an hour that the archive lacks becomes a gap two hours after its end', () => {

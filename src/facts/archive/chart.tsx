@@ -1,7 +1,7 @@
 import { renderPart } from '../../web/document.tsx';
 import { countText, instantText, percentText, rateText } from '../../web/format.ts';
 import { percent } from '../../web/shapes.tsx';
-import { ChartFigure, chartFile } from '../hours/chart-figure.tsx';
+import { ChartFigure, chartFile, unreadCaveat } from '../hours/chart-figure.tsx';
 import {
   type ArchivedDays,
   type ArchivedIssue,
@@ -183,10 +183,11 @@ export function LabelsRefused({ why }: { why: string }) {
   return <p data-refused="archived-labels">The chart shows no labels. {why}</p>;
 }
 
-/** Lists the newest gaps as text; without gaps, states that every hour was observed. */
+/** Lists the newest gaps as text; without gaps, states that the instruments ran in every hour. */
 export function GapList({ gaps, areLabelsShown }: { gaps: readonly HourGap[]; areLabelsShown: boolean }) {
   if (gaps.length === 0) {
-    return <p>Every hour of these days was observed entirely{areLabelsShown ? '' : ' by the weather instrument'}.</p>;
+    const labels = areLabelsShown ? ` Collection of labels ran in every hour; ${unreadCaveat}.` : '';
+    return <p>Every hour of these days was observed entirely by the weather instrument.{labels}</p>;
   }
   const more = gaps.length - maxGaps;
   return (

@@ -234,6 +234,7 @@ export function dayChart(
     unit: isEvents ? 'events per second' : 'labels per hour',
     answer: '',
     columns: isEvents ? { value: 'Events per second' } : { value: 'Labels per hour', apart: 'Labels read late' },
+    ...(isEvents ? {} : { isCollectionOnly: true }),
   };
 }
 

@@ -26,6 +26,11 @@ export interface PageChart {
     readonly apart?: string;
     readonly usual?: string;
   };
+  /**
+   * True if the observed time is the time in which collection ran, as in a chart of all labelers together: single
+   * labelers may not have been read in it.
+   */
+  readonly isCollectionOnly?: true;
 }
 
 /** Charts of the archive by name, or null if there is none. They change with `mark`. */
@@ -91,7 +96,8 @@ function valueText({ shape }: Pick<TimeSeries, 'shape'>, value: number): string 
 }
 
 /** Describes the picture in words: its answer, its period, its extremes and its holes. */
-export function summaryOf({ series, title, answer, columns }: PageChart): string {
+export function summaryOf(chart: PageChart): string {
+  const { series, title, answer, columns } = chart;
   const { bins } = series;
   const first = bins[0];
   if (!first) return `${title}. There are no values yet.`;
@@ -102,7 +108,7 @@ export function summaryOf({ series, title, answer, columns }: PageChart): string
     extremes(series, columns.value, ({ value }) => value),
     ...(columns.below === undefined ? [] : [extremes(series, columns.below, ({ below }) => below ?? null)]),
     sidesText(series),
-    holesText(series),
+    holesText(chart),
   ]
     .filter((text) => text !== '')
     .join(' ');
@@ -125,13 +131,20 @@ function extremes(series: TimeSeries, name: string, pick: (bin: Bin) => number |
   return `${name}: ${valueText(series, Math.min(...known))} to ${valueText(series, most)}${when}.`;
 }
 
-function holesText({ bins, through }: TimeSeries): string {
+/** Caveat of the time in which collection of labels ran. */
+export const unreadCaveat = 'single labelers may not have been read';
+
+function holesText({ series: { bins, through }, isCollectionOnly }: PageChart): string {
   const past = bins.filter(({ start }) => start < through);
   const unseen = past.filter(({ observed }) => observed <= 0).length;
   const part = past.filter(({ observed }) => observed > 0 && observed < 1).length;
   const period = (bins[0]?.end ?? 0) - (bins[0]?.start ?? 0) > hourMs ? ['day', 'days'] : ['hour', 'hours'];
   const counted = (n: number): string => `${countText(n)} ${agreeing(n, period[0] ?? '', period[1] ?? '')}`;
-  if (unseen + part === 0) return `Every ${period[0]} was observed entirely.`;
+  if (unseen + part === 0) {
+    return isCollectionOnly
+      ? `Collection ran ${period[0] === 'day' ? 'on' : 'in'} every ${period[0]}; ${unreadCaveat}.`
+      : `Every ${period[0]} was observed entirely.`;
+  }
   return `${counted(unseen)} not observed, ${counted(part)} observed in part; the line or the bars break there.`;
 }
 
@@ -273,7 +286,8 @@ function Files({
 }
 
 /** Returns the legend's symbols: only of what the picture contains, and always the strip below the plot. */
-export function signsOf({ series: { bins, shape, holes, through }, columns }: PageChart): (readonly [Sign, string])[] {
+export function signsOf({ series, columns, isCollectionOnly }: PageChart): (readonly [Sign, string])[] {
+  const { bins, shape, holes, through } = series;
   const isPart = bins.some(({ start, end, observed }) => start < through && (end > through || observed < 1));
   const hasSide = (side: 'above' | 'below') => bins.some((bin) => sideOf(bin) === side);
   return [
@@ -285,7 +299,7 @@ export function signsOf({ series: { bins, shape, holes, through }, columns }: Pa
     ...(hasSide('below') ? [['below', 'quieter than usual'] as const] : []),
     ...(isPart && shape === 'bars' ? [['faint', `counted in a part of the ${periodName(bins)}`] as const] : []),
     ...(holes.length === 0 ? [] : [['unseen', 'not observed'] as const]),
-    ['seen', 'strip below: observed share of the time'],
+    ['seen', `strip below: ${isCollectionOnly ? 'time of collection' : 'observed share of the time'}`],
   ];
 }
 

@@ -33,4 +33,6 @@ it('a reading of two charts states the values of both, and late labels only wher
     '27 Nov: events per second 700, entirely observed; labels per hour 61, labels read late 303, 40 % observed: some hours not observed',
   ]);
   expect(readingsOf([labels('')])).toEqual(['27 Nov: labels per hour 61, 40 % observed: some hours not observed']);
+  const whole = labels('').replace('0.4,some hours not observed', '1,');
+  expect(readingsOf([whole])).toEqual(['27 Nov: labels per hour 61, collection ran']);
 });

@@ -23,7 +23,7 @@ export function addReaders(page: Document): void {
 function addReader(figure: HTMLElement, box: Element, page: Document): void {
   const slider = page.createElement('input');
   slider.type = 'range';
-  slider.setAttribute('aria-label', 'Hour or day whose values are read');
+  slider.setAttribute('aria-label', 'Hour or day to read');
   const output = page.createElement('output');
   output.textContent = hint;
   const bins = (): number => Number(figure.dataset.bins);
@@ -98,7 +98,7 @@ function linksOf(figure: HTMLElement): string[] {
 
 async function fileOf(url: string): Promise<string> {
   const response = await fetch(url);
-  if (!response.ok) throw new Error(`the response for ${url} has the status ${response.status}`);
+  if (!response.ok) throw new Error(`${url}: status ${response.status}`);
   return response.text();
 }
 
@@ -118,7 +118,7 @@ function valuesOf(head: readonly string[], row: readonly string[]): string {
   const texts = head.flatMap((name, at): string[] => {
     const value = row[at] ?? '';
     if (['start', 'end', 'reason', 'usual_high', 'origin'].includes(name)) return [];
-    if (name === 'observed_share') return [observedOf(value, row[at + 1] ?? '')];
+    if (name === 'observed_share') return [observedOf(value, row[at + 1] ?? '', head[2])];
     if (name === 'usual_low')
       return value === '' ? [] : [`usually ${numberOf(value)} to ${numberOf(row[at + 1] ?? '')}`];
     // Most periods have no labels that were read late.
@@ -128,13 +128,16 @@ function valuesOf(head: readonly string[], row: readonly string[]): string {
   return texts.join(', ');
 }
 
-function observedOf(share: string, reason: string): string {
+function observedOf(share: string, reason: string, counted: string | undefined): string {
   if (share === '') return 'not over yet';
   const part = Number(share);
   // A share below one is never shown as the whole.
   const words =
     part >= 1
-      ? 'entirely observed'
+      ? counted === 'events_per_second'
+        ? 'entirely observed'
+        : // Single labelers may not have been read while collection ran.
+          'collection ran'
       : part <= 0
         ? 'not observed'
         : `${Math.min(99.9, Math.floor(part * 1000) / 10)} % observed`;

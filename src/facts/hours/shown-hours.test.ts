@@ -2,6 +2,7 @@ import { describe, expect, it, test } from 'vitest';
 import { labelsHoursFixture } from '../../../harness/artifacts/hours.ts';
 import type { LabelsHours } from '../../artifact/hours/labels-hours.ts';
 import { instantText } from '../../web/format.ts';
+import { signsOf, summaryOf } from './chart-figure.tsx';
 import { labelsChart } from './shown-hours.ts';
 
 /** A chart of the last hours draws and states as observed only what was observed. */
@@ -66,4 +67,12 @@ test('one of many labelers that was read late leaves an hour observed', () => {
   const late = { applications: 7, removals: 1, observed_seconds: 0, labeler_seconds: 1_800 };
   const hours = file.hours.map((hour, at) => (at === 50 ? { ...hour, filled_in: late } : hour));
   expect(labelsChart({ ...file, hours }).series.bins[50]).toMatchObject({ value: 43, observed: 1, reason: null });
+});
+
+test('a chart of all labelers states that collection ran, not that every hour was observed entirely', () => {
+  const chart = labelsChart(labelsFile());
+  expect(summaryOf(chart)).not.toMatch(/observed entirely/);
+  expect(summaryOf(chart)).toMatch(/ Collection ran in every hour; single labelers may not have been read\.$/);
+  expect(chart.answer).toMatch(/^In the last full hour of collection, 20 Nov 2026, 10:00 UTC, /);
+  expect(signsOf(chart).at(-1)).toEqual(['seen', 'strip below: time of collection']);
 });

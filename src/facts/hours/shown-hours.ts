@@ -174,6 +174,7 @@ export function labelsChart(file: LabelsHours): PageChart {
     unit: 'per hour',
     answer: labelsAnswer(bins, through),
     columns: { value: 'Applied', below: 'Removed', ...(hasLate ? { apart: 'Read late' } : {}) },
+    isCollectionOnly: true,
   };
 }
 
@@ -204,8 +205,8 @@ function without(count: number | null, part = 0): number | null {
 
 function labelsAnswer(bins: readonly Bin[], through: number): string {
   const last = bins.filter(({ end, observed }) => end <= through && observed >= 1).at(-1);
-  if (!last || last.value === null) return 'No hour was observed entirely yet.';
-  return `In the last hour that was observed entirely, ${instantText(new Date(last.start).toISOString())}, ${countText(last.value)} applications and ${countText(last.below ?? 0)} removals were observed.`;
+  if (!last || last.value === null) return 'There is no full hour of collection yet.';
+  return `In the last full hour of collection, ${instantText(new Date(last.start).toISOString())}, ${countText(last.value)} applications and ${countText(last.below ?? 0)} removals were observed.`;
 }
 
 const hourMs = 3_600_000;

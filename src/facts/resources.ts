@@ -325,7 +325,8 @@ function shown<C extends FactContractId>(outcome: Outcome, contract: C): Shown<E
   return { kind: 'served', envelope };
 }
 
-function isOf<C extends FactContractId>(
+/** Returns true if an envelope has a contract. */
+export function isOf<C extends FactContractId>(
   envelope: FactEnvelope,
   contract: C,
 ): envelope is Extract<FactEnvelope, { contract: C }> {

@@ -12,6 +12,7 @@ import { gapReasons, weatherGapReasons } from '../../contract/vocabulary.ts';
 import { rateText } from '../../web/format.ts';
 import { chartNames } from '../formats/formats.ts';
 import { labelReasons, labelsChart, unlistedReason, weatherChart, weatherReasons } from '../hours/shown-hours.ts';
+import { notNow } from '../shown-facts.ts';
 
 /** The charts of the last 72 hours show what the hours files contain, and nothing where nothing was observed. */
 
@@ -254,6 +255,20 @@ describe('no chart is drawn and the page states why', () => {
     expect(sectionOf(html, 'hours-weather')).toContain('class="line-weather"');
     expect(served(changes).get('/charts/labels.csv').status).toBe(503);
   });
+});
+
+test('no chart of the weather is drawn if its fact no longer describes the present', () => {
+  const facts = served();
+  const at = now + 3 * 86_400_000;
+  const text = (path: string) => facts.get(path, at).body?.toString('utf8') ?? '';
+  for (const path of ['/', '/hours/24', '/hours/72']) {
+    const section = sectionOf(text(path), 'hours-weather');
+    expect(section).toContain('data-undrawn="hours-weather"');
+    expect(section).toContain(notNow.old);
+    expect(section).not.toMatch(/<svg|<table/);
+  }
+  expect(facts.get('/charts/events.csv', at).status).toBe(503);
+  expect(text('/embed/hours.svg')).toContain('No chart is drawn');
 });
 
 test('a file of a chart names the origin in each line and in the heading of its image', () => {

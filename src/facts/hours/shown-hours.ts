@@ -2,6 +2,7 @@ import type { LabelsHour, LabelsHours } from '../../artifact/hours/labels-hours.
 import type { WeatherHourSeries, WeatherHours } from '../../artifact/hours/weather-hours.ts';
 import type { ArtifactSource, Reading } from '../../artifact/reading.ts';
 import { errorTable } from '../../contract/errors.ts';
+import { contractIds } from '../../contract/identifiers.ts';
 import {
   type CollectionName,
   collectionNames,
@@ -10,7 +11,8 @@ import {
 } from '../../contract/vocabulary.ts';
 import { type Bin, type Hole, observedParts, sideOf } from '../../web/chart/series.ts';
 import { countText, instantText, rateText } from '../../web/format.ts';
-import { type Outcome, oncePer } from '../resources.ts';
+import { isOf, type Outcome, oncePer } from '../resources.ts';
+import { currencyOf, isNow, notNow } from '../shown-facts.ts';
 import type { PageChart } from './chart-figure.tsx';
 
 /** Sources of the hours files of both instruments; null if the service does not know where they are. */
@@ -45,7 +47,8 @@ const maxLagMs = 15 * 60_000;
 
 /**
  * Creates a function that returns the charts of the hours files. Nothing is drawn if the fact of the instrument is
- * refused, or if the file is absent, invalid, held, of another network or of another time than the fact.
+ * refused or does not describe the present, or if the file is absent, invalid, held, of another network or of another
+ * time than the fact.
  */
 export function hoursCharts({ weather, labels }: HoursSources) {
   const weatherOf = oncePer(drawnWeather);
@@ -58,7 +61,7 @@ export function hoursCharts({ weather, labels }: HoursSources) {
     readonly conditions: Outcome;
     readonly labels: Outcome;
   }): HoursCharts => {
-    const weatherWhy = refusedWhy(conditions, weather?.read());
+    const weatherWhy = refusedWhy(conditions, weather?.read()) ?? oldWhy(conditions);
     const labelsReading = labels?.read();
     const labelsWhy = refusedWhy(overview, labelsReading) ?? heldWhy(overview, labelsReading);
     return {
@@ -100,6 +103,15 @@ function refusedWhy(outcome: Outcome, reading: Reading<HoursFile> | undefined): 
   // A comparison with an unknown time is false, and then nothing is drawn.
   if (Math.abs(factAt - Date.parse(artifact.generated_at)) <= maxLagMs) return null;
   return 'The file with the counts of each hour was not written at the time of the facts.';
+}
+
+/** Returns why a weather fact does not describe the present; null if it does. Such a fact is served at any age. */
+function oldWhy(conditions: Outcome): string | null {
+  if (conditions.kind === 'refused') return null;
+  const { envelope } = conditions.representation;
+  if (!isOf(envelope, contractIds.weatherConditions)) return null;
+  const currency = currencyOf(envelope);
+  return isNow(currency) ? null : notNow[currency];
 }
 
 function heldWhy(outcome: Outcome, reading: Reading<LabelsHours> | undefined): string | null {

@@ -1,9 +1,9 @@
 import { describe, expect, it, test } from 'vitest';
-import { labelsHoursFixture } from '../../../harness/artifacts/hours.ts';
+import { labelsHoursFixture, weatherHoursFixture } from '../../../harness/artifacts/hours.ts';
 import type { LabelsHours } from '../../artifact/hours/labels-hours.ts';
 import { instantText } from '../../web/format.ts';
 import { signsOf, summaryOf } from './chart-figure.tsx';
-import { labelsChart } from './shown-hours.ts';
+import { labelsChart, weatherChart } from './shown-hours.ts';
 
 /** A chart of the last hours draws and states as observed only what was observed. */
 
@@ -75,4 +75,25 @@ test('a chart of all labelers states that collection ran, not that every hour wa
   expect(summaryOf(chart)).toMatch(/ Collection ran in every hour; single labelers may not have been read\.$/);
   expect(chart.answer).toMatch(/^In the last full hour of collection, 20 Nov 2026, 10:00 UTC, /);
   expect(signsOf(chart).at(-1)).toEqual(['seen', 'strip below: time of collection']);
+});
+
+describe('the answer about the usual range', () => {
+  /** Returns the answer for hours with the usual range 30 to 40, with changes of single hours. */
+  const answerOf = (changes: Record<number, object>) => {
+    const [series] = weatherHoursFixture({ generatedAt }).series;
+    if (!series) throw new Error('the fixture has no series');
+    const usual = { low: 30, high: 40, days: 9 };
+    const hours = series.hours.map((hour, at) => ({ ...hour, usual, ...changes[at] }));
+    return weatherChart({ ...series, hours }).answer;
+  };
+
+  it('states no start if the whole chart is outside it', () => {
+    expect(answerOf({})).toMatch(/: less than usual for that hour \(30 to 40\), for at least the hours shown\.$/);
+  });
+
+  it('states the start, or that it may be earlier if the hour before is unknown', () => {
+    const usual = { low: 0, high: 99, days: 9 };
+    expect(answerOf({ 60: { usual } })).toMatch(/, since 20 Nov 2026, 01:00 UTC\.$/);
+    expect(answerOf({ 60: { usual: null } })).toMatch(/, since 20 Nov 2026, 01:00 UTC or earlier\.$/);
+  });
 });

@@ -345,12 +345,15 @@ function weatherAnswer(bins: readonly Bin[], through: number): string {
   if (side === null || !last.usual) return `${text}. There is too little history to say whether that is usual.`;
   const range = `${rateText(last.usual.low)} to ${rateText(last.usual.high)}`;
   if (side === 'within') return `${text}: as usual for that hour (${range}).`;
-  let since = last;
-  for (const bin of bins.slice(0, bins.indexOf(last)).toReversed()) {
-    if (sideOf(bin) !== side) break;
-    since = bin;
-  }
-  return `${text}: ${side === 'above' ? 'more' : 'less'} than usual for that hour (${range}), since ${instantText(new Date(since.start).toISOString())}.`;
+  return `${text}: ${side === 'above' ? 'more' : 'less'} than usual for that hour (${range}), ${sinceText(bins.slice(0, bins.indexOf(last) + 1), side)}.`;
+}
+
+/** States since when the last hours are on one side of their usual ranges, as far as the hours before them are known. */
+function sinceText(bins: readonly Bin[], side: ReturnType<typeof sideOf>): string {
+  const before = bins.findLastIndex((bin) => sideOf(bin) !== side);
+  const [other, since] = [bins[before], bins[before + 1]];
+  if (other === undefined || since === undefined) return 'for at least the hours shown';
+  return `since ${instantText(new Date(since.start).toISOString())}${sideOf(other) === null ? ' or earlier' : ''}`;
 }
 
 /** Names of collections for readers, in the order of the contract. */

@@ -321,13 +321,15 @@ test('hours outside their usual range are marked on the picture, counted in its 
     series: [{ ...series, hours: series.hours.map((hour) => ({ ...hour, usual })) }],
   };
   const html = sectionOf(served({ weather }).text('/hours/72'), 'hours-weather');
-  expect(pathOf(html, 'plot-above')).toBe(`M${(650 / 0.72).toFixed(1)},-4h97.2`);
+  expect(pathOf(html, 'plot-above')).toBe(`M${(650 / 0.72).toFixed(1)},-4h83.3`);
   expect(pathOf(html, 'plot-below')).toBe('M0,-4h111.1');
-  expect(html).toContain('7 hours busier than usual, 8 hours quieter.');
+  expect(html).toContain('6 hours busier than usual, 8 hours quieter.');
   expect(rowsOf(html).map(([, , text = '']) => text.replace('2 to 18', ''))).toEqual([
     ...Array<string>(8).fill(', quieter'),
     ...Array<string>(57).fill(''),
-    ...Array<string>(7).fill(', busier'),
+    ...Array<string>(6).fill(', busier'),
+    // The last hour has not ended.
+    '',
   ]);
   expect(html).toContain('>busiest: 20 Nov 11:00</text>');
 });

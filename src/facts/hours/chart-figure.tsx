@@ -115,9 +115,11 @@ export function summaryOf(chart: PageChart): string {
 }
 
 /** Counts the hours outside the usual range; empty for a chart without ranges. */
-function sidesText({ bins }: TimeSeries): string {
+function sidesText({ bins, through }: TimeSeries): string {
   if (!bins.some(({ usual }) => usual)) return '';
-  const [above, below] = (['above', 'below'] as const).map((side) => bins.filter((bin) => sideOf(bin) === side).length);
+  const [above, below] = (['above', 'below'] as const).map(
+    (side) => bins.filter((bin) => sideOf(bin, through) === side).length,
+  );
   const hours = (n = 0): string => `${countText(n)} ${agreeing(n, 'hour', 'hours')}`;
   return `${hours(above)} busier than usual, ${hours(below)} quieter.`;
 }
@@ -289,7 +291,7 @@ function Files({
 export function signsOf({ series, columns, isCollectionOnly }: PageChart): (readonly [Sign, string])[] {
   const { bins, shape, holes, through } = series;
   const isPart = bins.some(({ start, end, observed }) => start < through && (end > through || observed < 1));
-  const hasSide = (side: 'above' | 'below') => bins.some((bin) => sideOf(bin) === side);
+  const hasSide = (side: 'above' | 'below') => bins.some((bin) => sideOf(bin, through) === side);
   return [
     shape === 'line' ? ['line', columns.value.toLowerCase()] : ['up', columns.value.toLowerCase()],
     ...(columns.below === undefined ? [] : [['down', columns.below.toLowerCase()] as const]),
@@ -340,7 +342,7 @@ function ChartTable({ chart: { series, columns, title } }: { readonly chart: Pag
                   {valueCell(bin.value)}
                   {columns.below === undefined ? null : valueCell(bin.below)}
                   {columns.apart === undefined ? null : valueCell(bin.apart)}
-                  {columns.usual === undefined ? null : <td>{usualText(bin)}</td>}
+                  {columns.usual === undefined ? null : <td>{usualText(bin, series.through)}</td>}
                   <td>{observedText(bin, series.through)}</td>
                 </tr>
               ))}
@@ -351,9 +353,9 @@ function ChartTable({ chart: { series, columns, title } }: { readonly chart: Pag
   );
 }
 
-function usualText(bin: Bin): string {
+function usualText(bin: Bin, through: number): string {
   if (!bin.usual) return '–';
-  return `${rateText(bin.usual.low)} to ${rateText(bin.usual.high)}${sideWords[sideOf(bin) ?? 'within']}`;
+  return `${rateText(bin.usual.low)} to ${rateText(bin.usual.high)}${sideWords[sideOf(bin, through) ?? 'within']}`;
 }
 
 /** Lengths of the charts, with the pages that show them. */

@@ -341,19 +341,19 @@ function weatherAnswer(bins: readonly Bin[], through: number): string {
   const last = full.at(-1);
   if (!last || last.value === null) return 'No hour was observed entirely yet.';
   const text = `In the last hour that was observed entirely, ${instantText(new Date(last.start).toISOString())}, ${rateText(last.value)} events of all kinds per second arrived`;
-  const side = sideOf(last);
+  const side = sideOf(last, through);
   if (side === null || !last.usual) return `${text}. There is too little history to say whether that is usual.`;
   const range = `${rateText(last.usual.low)} to ${rateText(last.usual.high)}`;
   if (side === 'within') return `${text}: as usual for that hour (${range}).`;
-  return `${text}: ${side === 'above' ? 'more' : 'less'} than usual for that hour (${range}), ${sinceText(bins.slice(0, bins.indexOf(last) + 1), side)}.`;
+  return `${text}: ${side === 'above' ? 'more' : 'less'} than usual for that hour (${range}), ${sinceText(bins.slice(0, bins.indexOf(last) + 1), side, through)}.`;
 }
 
 /** States since when the last hours are on one side of their usual ranges, as far as the hours before them are known. */
-function sinceText(bins: readonly Bin[], side: ReturnType<typeof sideOf>): string {
-  const before = bins.findLastIndex((bin) => sideOf(bin) !== side);
+function sinceText(bins: readonly Bin[], side: ReturnType<typeof sideOf>, through: number): string {
+  const before = bins.findLastIndex((bin) => sideOf(bin, through) !== side);
   const [other, since] = [bins[before], bins[before + 1]];
   if (other === undefined || since === undefined) return 'for at least the hours shown';
-  return `since ${instantText(new Date(since.start).toISOString())}${sideOf(other) === null ? ' or earlier' : ''}`;
+  return `since ${instantText(new Date(since.start).toISOString())}${sideOf(other, through) === null ? ' or earlier' : ''}`;
 }
 
 /** Names of collections for readers, in the order of the contract. */

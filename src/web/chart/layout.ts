@@ -97,12 +97,12 @@ export function layChart(series: TimeSeries): ChartLayout {
     ...{ up: up(whole), down: down(whole), upPart: up(part), downPart: down(part) },
     apart: apartPath(series, x, y),
     above: marksPath(
-      bins.filter((bin) => sideOf(bin) === 'above'),
+      bins.filter((bin) => sideOf(bin, through) === 'above'),
       x,
       sideHeight,
     ),
     below: marksPath(
-      bins.filter((bin) => sideOf(bin) === 'below'),
+      bins.filter((bin) => sideOf(bin, through) === 'below'),
       x,
       sideHeight,
     ),

@@ -72,9 +72,12 @@ export function observedParts(
   return parts;
 }
 
-/** Returns on which side of its usual range the value of a period lies; null if either is unknown. */
-export function sideOf({ value, usual }: Pick<Bin, 'value' | 'usual'>): 'above' | 'below' | 'within' | null {
-  if (value === null || !usual) return null;
+/**
+ * Returns on which side of its usual range the value of a period lies. Returns null if either is unknown, or if the period
+ * has not ended by `through` or was not observed entirely, because the range is that of whole periods.
+ */
+export function sideOf({ end, observed, value, usual }: Bin, through: number): 'above' | 'below' | 'within' | null {
+  if (value === null || !usual || observed < 1 || end > through) return null;
   return value > usual.high ? 'above' : value < usual.low ? 'below' : 'within';
 }
 

@@ -27,7 +27,7 @@ test('the weather sums count all events of the published series, and exclude eve
     '2026-11-20T03:00:00Z,a.example,jetstream.legacy,true,total,,',
   ];
   const csv = `${weatherHeader}${rows.join('\r\n')}\r\n`;
-  expect(weatherSums(csv)).toEqual({ count: 150, observedSeconds: 5400, wholeHours: [0] });
+  expect(weatherSums(csv)).toEqual({ count: 150, observedSeconds: 5400, wholeHours: [0], partHours: [1] });
 });
 
 test('two published series of a day are not added up', () => {
@@ -44,7 +44,7 @@ test('the sums of the totals are those of the table of the first edition, in whi
     '2026-11-20,2026-11-20T01:00:00Z,50,1800,a.example,jetstream.legacy',
   ];
   const weather = `day,hour,events,observed_seconds,host,protocol\n${rows.join('\n')}\n`;
-  expect(weatherSums(weather)).toEqual({ count: 150, observedSeconds: 5400, wholeHours: [0] });
+  expect(weatherSums(weather)).toEqual({ count: 150, observedSeconds: 5400, wholeHours: [0], partHours: [1] });
   const labels =
     'day,hour,applications,removals,observed_seconds,labeler_seconds,repeats\n2026-11-20,2026-11-20T00:00:00Z,5,2,3600,7200,1\n';
   expect(labelsSums(labels)).toEqual({ count: 7, observedSeconds: 3600, wholeHours: [0] });
@@ -65,6 +65,13 @@ test('an hour without a count adds no observed time and does not count as a whol
   });
   const weather = `${weatherHeader}2026-11-20T00:00:00Z,a.example,jetstream.legacy,true,total,,3600\r\n`;
   expect(weatherSums(weather)).toEqual({ count: null, observedSeconds: 0, wholeHours: [] });
+});
+
+test('an hour that lacks more than its last minutes, which may not be closed yet, is one that was observed in part', () => {
+  const rows = ['2026-11-20T00:00:00Z,60,12,0,3299,7200', '2026-11-20T01:00:00Z,5,2,0,3300,7200'];
+  expect(labelsSums(`${labelsHeader}${rows.join('\r\n')}\r\n`)).toEqual({
+    ...{ count: 79, observedSeconds: 6599, wholeHours: [], partHours: [0] },
+  });
 });
 
 test('a table that has only a header has no whole hours', () => {

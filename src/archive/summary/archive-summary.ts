@@ -207,6 +207,11 @@ interface DaySums {
   /** Hours of the day (0 to 23) that have a count and were observed entirely. */
   readonly wholeHours: readonly number[];
   /**
+   * Hours of the day that have a count and lack more than the minutes that were not closed when the hour was archived;
+   * absent if there are none.
+   */
+  readonly partHours?: readonly number[];
+  /**
    * Labels that were read late, which are part of the count and of no rate, and the mean rate of the hours without them.
    * Absent if the instrument did not state them apart.
    */
@@ -284,19 +289,27 @@ interface HourRow {
   readonly observed_seconds: string;
 }
 
+/**
+ * Maximum length of the end of an hour, in seconds, that may not be closed when the archiver writes the hour. The archiver
+ * writes it within a minute after its end, and again an hour later.
+ */
+const maxOpenSeconds = 300;
+
 function sumsOf(rows: readonly HourRow[]): DaySums {
   let count: number | null = null;
   let observedSeconds = 0;
-  const wholeHours: number[] = [];
+  const [wholeHours, partHours]: [number[], number[]] = [[], []];
   for (const { hour, counts, observed_seconds } of rows) {
     const seconds = Number(observed_seconds);
     // Skip observed time without a count, because it would lower the day's rate.
     if (counts.includes('') || !(seconds > 0)) continue;
     count = counts.reduce((sum, text) => sum + Number(text), count ?? 0);
     observedSeconds += seconds;
-    if (seconds >= 3600) wholeHours.push(Number(hour.slice(11, 13)));
+    const name = Number(hour.slice(11, 13));
+    if (seconds >= 3600) wholeHours.push(name);
+    else if (seconds < 3600 - maxOpenSeconds) partHours.push(name);
   }
-  return { count, observedSeconds, wholeHours };
+  return { count, observedSeconds, wholeHours, ...(partHours.length > 0 && { partHours }) };
 }
 
 /**

@@ -242,7 +242,7 @@ test('all hours of a day are gaps if its directory, table or rows are missing', 
   ]);
   expect(htmlOf(days)).not.toContain('was observed entirely');
   expect(htmlOf(year)).toContain(
-    'Every hour of these days was observed entirely by the weather instrument. Collection of labels ran in every hour; single labelers may not have been read.',
+    'Every hour that is due in the archive was observed entirely by the weather instrument. Collection of labels ran in every hour; single labelers may not have been read.',
   );
   expect(htmlOf(year)).toContain('Collection ran on every day; single labelers may not have been read.');
 });
@@ -252,6 +252,19 @@ test('an hour that the archive lacks becomes a gap two hours after its end', () 
   const at = newest + 6 * 3_600_000;
   expect(hourGaps(days, last(2, at - 1))).toEqual([]);
   expect(hourGaps(days, last(2, at))).toMatchObject([{ instrument: 'labels', start: '2026-11-20T03:00:00Z' }]);
+});
+
+test('an hour that the archive reports as observed in part is a gap as soon as it has ended', () => {
+  const whole = archived('2026-11-19');
+  const part = { count: 8_820_000, observedSeconds: 12_600, wholeHours: [0, 1, 2], partHours: [3] };
+  const at = newest + 4 * 3_600_000;
+  const days = [whole, archived('2026-11-20', { weather: part })];
+  expect(hourGaps(days, last(2, at - 1))).toEqual([]);
+  expect(hourGaps(days, last(2, at))).toEqual([
+    { instrument: 'weather', start: '2026-11-20T03:00:00Z', end: '2026-11-20T04:00:00Z' },
+  ]);
+  expect(chartDays(days, last(1, at))).toMatchObject([{ isWeatherPartial: true, weatherObserved: 0.875 }]);
+  expect(htmlOf(days, at + 1_800_000)).toContain('<td>700, 87.5');
 });
 
 test('the chart ends with the present day, so that an archive that is no longer written does not look current', () => {

@@ -187,7 +187,7 @@ export function LabelsRefused({ why }: { why: string }) {
 export function GapList({ gaps, areLabelsShown }: { gaps: readonly HourGap[]; areLabelsShown: boolean }) {
   if (gaps.length === 0) {
     const labels = areLabelsShown ? ` Collection of labels ran in every hour; ${unreadCaveat}.` : '';
-    return <p>Every hour of these days was observed entirely by the weather instrument.{labels}</p>;
+    return <p>Every hour that is due in the archive was observed entirely by the weather instrument.{labels}</p>;
   }
   const more = gaps.length - maxGaps;
   return (

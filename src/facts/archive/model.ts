@@ -10,6 +10,8 @@ interface ArchivedSums {
   readonly observedSeconds: number;
   /** Hours of the day (0 to 23) that have a count and were observed entirely. */
   readonly wholeHours: readonly number[];
+  /** Hours that have ended, have a count and were observed only in part; absent if there are none. */
+  readonly partHours?: readonly number[];
   /**
    * Labels that were read late, and the rate in labels per second without them. Absent if not stated apart, and for
    * weather.
@@ -138,16 +140,20 @@ function rounded(value: number | null): number | null {
   return value === null ? null : Number(value.toPrecision(5));
 }
 
-/** Returns the start of each hour that is due in the archive but not reported there as fully observed. */
+/**
+ * Returns the start of each hour that is due in the archive but not reported there as fully observed, or is reported there
+ * as observed in part.
+ */
 function gapHours(day: string, sums: ArchivedSums | null, now: number): number[] {
   // Most days of a year are whole.
   if (sums?.wholeHours.length === 24) return [];
-  const whole = new Set(sums?.wholeHours);
+  const [whole, part] = [new Set(sums?.wholeHours), new Set(sums?.partHours)];
   const midnight = Date.parse(day);
   const gaps: number[] = [];
   for (let hour = 0; hour < 24; hour += 1) {
     const start = midnight + hour * hourMs;
-    if (start + hourMs + dueAfterMs <= now && !whole.has(hour)) gaps.push(start);
+    const dueAt = start + hourMs + (part.has(hour) ? 0 : dueAfterMs);
+    if (dueAt <= now && !whole.has(hour)) gaps.push(start);
   }
   return gaps;
 }

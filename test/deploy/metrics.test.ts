@@ -23,6 +23,31 @@ function named(text: string, known: readonly string[]): string[] {
   return [...new Set(found)].sort();
 }
 
+interface Dashboard {
+  readonly panels: readonly {
+    readonly title: string;
+    readonly targets?: readonly { readonly refId: string; readonly expr: string }[];
+    readonly fieldConfig?: {
+      readonly defaults: { readonly unit?: string };
+      readonly overrides: readonly {
+        readonly matcher: { readonly id: 'byFrameRefID'; readonly options: string };
+        readonly properties: readonly { readonly id: string; readonly value: string }[];
+      }[];
+    };
+  }[];
+}
+
+/** Units of Grafana that scale a value. Counts and their rates must have none of them. */
+const measures = ['s', 'bytes', 'percentunit'];
+
+/** Returns the unit of a query by the suffix of its metric: seconds, bytes, a share, or a number. */
+function measureOf(expr: string): string {
+  // A rate of seconds, or a quotient, is a share.
+  if (/\) \/ |_seconds \/ |_ratio\b|\brate\(\w+_seconds_total/.test(expr)) return 'percentunit';
+  if (/_seconds(?:_total|_bucket)?\b/.test(expr)) return 's';
+  return /_bytes\b/.test(expr) ? 'bytes' : 'a number';
+}
+
 describe('the monitoring configuration', () => {
   it('uses only metrics that the program registers', async () => {
     const known = [...(await registeredMetrics()), ...(await runtimeMetrics()), ...publishedMetrics()];
@@ -35,6 +60,20 @@ describe('the monitoring configuration', () => {
     const known = await registeredMetrics();
     const drawn = named(dashboard, known);
     expect(known.filter((name) => !drawn.includes(name))).toEqual([]);
+  });
+
+  it('shows each query of the dashboard with the unit of its metric', () => {
+    const queries = (JSON.parse(dashboard) as Dashboard).panels.flatMap(({ title, targets = [], fieldConfig }) =>
+      targets.map(({ refId, expr }) => {
+        const own = fieldConfig?.overrides.find(({ matcher }) => matcher.options === refId)?.properties;
+        const unit = own?.find(({ id }) => id === 'unit')?.value ?? fieldConfig?.defaults.unit;
+        return { query: `${title}: ${expr}`, unit: measures.includes(unit ?? '') ? unit : 'a number', expr };
+      }),
+    );
+    expect(queries.length).toBeGreaterThan(80);
+    expect(queries.map(({ query, unit }) => `${query}: ${unit}`)).toEqual(
+      queries.map(({ query, expr }) => `${query}: ${measureOf(expr)}`),
+    );
   });
 
   it('links each alert to an existing heading of the incident page', () => {

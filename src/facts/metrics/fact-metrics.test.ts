@@ -111,13 +111,22 @@ describe('the metrics of the facts', () => {
     const weather = fixture('weather');
     const collections = { ...(weather.collections as JsonObject), 'like.create': null };
     const total = { total: null, mean_rate_per_s: null, observed_seconds: 0 };
-    const text =
-      over({ weather: { ...weather, collections, total_events: total } })
-        .reply()
-        .body?.toString() ?? '';
-    expect(text).toContain('collection="post.create"');
-    expect(text).not.toContain('like.create');
-    expect(text).not.toMatch(/^almanac_fact_weather_events/m);
+    const names = Object.keys(over({ weather: { ...weather, collections, total_events: total } }).series());
+    expect(names.filter((name) => name.includes('collection="post.create"'))).toHaveLength(3);
+    expect(names.filter((name) => /collection_events.*like\.create/.test(name))).toEqual([]);
+    expect(names.filter((name) => name.startsWith('almanac_fact_weather_events'))).toEqual([]);
+  });
+
+  it('state that a collection without any observed time was observed for zero seconds', () => {
+    const weather = fixture('weather');
+    const { 'like.delete': _, ...others } = weather.collections as JsonObject;
+    const series = over({ weather: { ...weather, collections: { ...others, 'like.create': null } } }).series();
+    const own = (collection: string) =>
+      Object.entries(series).filter(([name]) => name.includes(`collection="${collection}"`));
+    expect(own('like.create')).toEqual([
+      ['almanac_fact_weather_collection_observed_seconds{origin="live",collection="like.create"}', 0],
+    ]);
+    expect(own('like.delete')).toEqual([]);
   });
 
   it('state the origin of a refused fact, as far as it is known', () => {

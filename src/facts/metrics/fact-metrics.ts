@@ -173,7 +173,8 @@ function addMetrics(samples: MetricSamples, envelope: WeatherMetricsEnvelope, or
     const entry = collections[collection];
     samples.add(families.collectionEvents, { ...origin, collection }, entry?.total);
     samples.add(families.collectionRate, { ...origin, collection }, entry?.mean_rate_per_s);
-    samples.add(families.collectionObserved, { ...origin, collection }, entry?.observed_seconds);
+    // Without this zero, a minimum over the collections would not see one that was not observed at all.
+    samples.add(families.collectionObserved, { ...origin, collection }, entry === null ? 0 : entry?.observed_seconds);
   }
 }
 
@@ -299,7 +300,7 @@ export const families = {
     name: 'almanac_fact_weather_collection_observed_seconds',
     type: 'gauge',
     unit: 'seconds',
-    help: 'Time within the weather window during which the collection was observed.',
+    help: 'Time within the weather window during which the collection was observed; 0 if it was not observed.',
   },
   labelMaxAge: {
     name: 'almanac_fact_labels_max_age_seconds',

@@ -24,6 +24,12 @@ describe('the formats of a language', () => {
     expect([0.25, 80_000, 150_000, -1_250_000].map(axisValue)).toEqual(['0.25', '80,000', '150k', '-1.25m']);
   });
 
+  it('write different small values of an axis differently, and none of them as zero', () => {
+    const { axisValue } = formatsOf('en');
+    const ticks = [0, 0.0005, 0.001, 0.0015, 0.00028, -0.0005, 0.01, 0.012];
+    expect(ticks.map(axisValue)).toEqual(['0', '0.0005', '0.001', '0.0015', '0.00028', '-0.0005', '0.01', '0.012']);
+  });
+
   it('truncate an instant to the minute, the day and the time of day, in UTC', () => {
     const { minute, day, clock } = formatsOf('en');
     expect([minute(at), day(at), clock(at)]).toEqual(['20 Nov 2026, 12:03 UTC', '20 Nov 2026', '12:03']);

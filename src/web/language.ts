@@ -31,7 +31,10 @@ export interface Formats {
   dayTick(at: Micros): string;
   /** Formats the month of an instant, for a tick of an axis: `Nov`; with the year in January. */
   monthTick(at: Micros): string;
-  /** Formats a value of an axis with at most three decimals, a large one in its short form: `1,500`, `0.25` or `150k`. */
+  /**
+   * Formats a value of an axis with at most three decimals, one below 0.01 with two significant digits, and a large one in
+   * its short form: `1,500`, `0.25`, `0.0015` or `150k`.
+   */
   axisValue(n: number): string;
   /** Formats the time of day in UTC: `14:03`. */
   clock(at: Micros): string;
@@ -83,6 +86,7 @@ function createFormats(language: Language): Formats {
   const monthTicks = once(() => new Intl.DateTimeFormat(locale, { timeZone: 'UTC', month: 'short' }));
   const januaries = once(() => new Intl.DateTimeFormat(locale, { timeZone: 'UTC', month: 'short', year: 'numeric' }));
   const axisValues = once(() => new Intl.NumberFormat(locale, { maximumFractionDigits: 3 }));
+  const smallAxisValues = once(() => new Intl.NumberFormat(locale, { maximumSignificantDigits: 2 }));
   const largeAxisValues = once(
     () => new Intl.NumberFormat(locale, { maximumFractionDigits: 3, notation: 'compact', compactDisplay: 'short' }),
   );
@@ -115,7 +119,10 @@ function createFormats(language: Language): Formats {
       const isJanuary = new Date(milliseconds(at)).getUTCMonth() === 0;
       return (isJanuary ? januaries() : monthTicks()).format(milliseconds(at));
     },
-    axisValue: (n) => (Math.abs(n) < 100_000 ? axisValues() : largeAxisValues()).format(n),
+    axisValue: (n) => {
+      const size = Math.abs(n);
+      return (size < 0.01 ? smallAxisValues() : size < 100_000 ? axisValues() : largeAxisValues()).format(n);
+    },
     clock: (at) => clocks().format(milliseconds(at)),
     span: (length) => duration(spanUnits(length), isUnderSecond(length)),
     missed: (length) => duration(missedUnits(length), isUnderSecond(length)),

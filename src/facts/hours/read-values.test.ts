@@ -21,6 +21,17 @@ it('a reading states the time, the value, the usual range and the observed share
   ]);
 });
 
+it('a reading never states a small rate as zero', () => {
+  const line = (rate: string) => `2026-11-27T14:00:00.000Z,2026-11-27T15:00:00.000Z,${rate},1,,live`;
+  const file = csv(
+    'start,end,events_per_second,observed_share,reason,origin',
+    ...['0.0002777777777777778', '0.000011574', '0.0015', '0', '0.0123'].map(line),
+  );
+  expect(readingsOf([file]).map((text) => text.match(/per second ([^,]*)/)?.[1])).toEqual([
+    ...['0.00028', '0.00001', '0.0015', '0', '0.0123'],
+  ]);
+});
+
 it('a reading of two charts states the values of both, and late labels only where there are some', () => {
   const period = '2026-11-27T00:00:00.000Z,2026-11-28T00:00:00.000Z';
   const events = csv('start,end,events_per_second,observed_share,reason,origin', `${period},700,1,,live`);

@@ -146,7 +146,9 @@ function observedOf(share: string, reason: string, counted: string | undefined):
 
 function numberOf(text: string): string {
   const value = Number(text);
-  return value.toLocaleString('en', { maximumFractionDigits: value >= 100 ? 1 : value >= 1 ? 2 : 3 });
+  // No positive value is shown as zero: one event in a day is 0.00001 per second.
+  const digits = value >= 100 ? 1 : value >= 1 ? 2 : 5;
+  return value.toLocaleString('en', { maximumFractionDigits: digits });
 }
 
 function timeOf(start: string, end: string): string {

@@ -169,6 +169,21 @@ describe('the command restore', () => {
     }
   });
 
+  it('records a gap for the whole of a lost day that is later than the clock of the restore', async () => {
+    const from = await backedUp();
+    try {
+      for (const name of await readdir(join(from, 'days'))) {
+        if (name.startsWith('2024-10-08.open.sqlite')) await rm(join(from, 'days', name));
+      }
+      await restoreStore({ from, folder: place.path, at: micros(noon + 2 * day) });
+      const writer = place.open({ at: micros(noon + 6 * day) });
+      const gaps = await writer.gaps({ start: dayStart(20_004), end: dayStart(20_006) });
+      expect(gaps).toContainEqual({ source: null, start: dayStart(20_004), end: dayStart(20_005), reason: 'unknown' });
+    } finally {
+      await rm(from, { recursive: true });
+    }
+  });
+
   it("refuses a backup with an altered day, and leaves only the lock file in the store's directory", async () => {
     const from = await backedUp();
     try {

@@ -80,6 +80,15 @@ describe.skipIf(!hasPostgres())('a reader on a PostgreSQL standby', () => {
     expect((await reader.readAccount({ ...alicesRows, ...late })).rows).toHaveLength(2);
   });
 
+  it('counts no page as observed from which it may lack earlier data, so that it falls silent with the writer', async () => {
+    const at = later(noon, 5_000_000);
+    const positions = [{ source: 'did:web:a.example', endpoint: 'https://a.example', value: '1' }];
+    await writer.append({ ...batch(at, []), positions });
+    await until('the page on the standby', async () => (await reader.positions()).length > 0);
+    expect(await writer.frontier()).toMatchObject({ observedThrough: at });
+    expect(await reader.frontier()).toMatchObject({ observedThrough: noon, replicatedThrough: noon + 1 });
+  });
+
   describe('of a store whose writer stores marks', () => {
     const markAt = later(noon, 20_000_000);
     beforeEach(async () => {

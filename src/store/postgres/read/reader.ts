@@ -100,7 +100,10 @@ async function storeRow(queries: Queries, through = 'NULL::bigint'): Promise<Sto
 async function frontierIn(queries: Queries, expression: string): Promise<Frontier> {
   const { generationId, floor, revision, last, observed, through } = await storeRow(queries, expression);
   const end = micros(Math.max(floor, (last ?? -1) + 1));
-  const frontier = { generationId, floor, end, observedThrough: observed, revision };
+  // Not everything before a later page has been received. If the replication stopped after a page without rows, an interval
+  // would otherwise end before that page, and thus never have a silence.
+  const received = observed === null || through === null ? observed : micros(Math.min(observed, through - 1));
+  const frontier = { generationId, floor, end, observedThrough: received, revision };
   return through === null ? frontier : { ...frontier, replicatedThrough: through };
 }
 

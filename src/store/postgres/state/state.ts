@@ -207,12 +207,12 @@ async function requestPurge(
   queries: Queries,
   { source, at }: { readonly source: string; readonly at: Micros },
 ): Promise<boolean> {
-  const [row] = await queries.rows<{ floor: Micros; last: Micros | null; before: Micros | null; requests: number }>(
-    `SELECT floor, last_stamp AS last, (SELECT requested_at FROM purge WHERE source = $1) AS before,
+  const [row] = await queries.rows<{ floor: Micros; before: Micros | null; requests: number }>(
+    `SELECT floor, (SELECT requested_at FROM purge WHERE source = $1) AS before,
      (SELECT count(*) FROM purge) AS requests FROM store`,
     [source],
   );
-  const { floor = micros(0), last = null, before = null, requests = 0 } = row ?? {};
+  const { floor = micros(0), before = null, requests = 0 } = row ?? {};
   if (at <= floor || (before !== null && before >= at)) return false;
   if (before === null && requests >= maxPurges) {
     throw new StoreError('invalid_query', `a store holds at most ${maxPurges} purge requests`);
@@ -222,8 +222,11 @@ async function requestPurge(
      ON CONFLICT (source) DO UPDATE SET requested_at = excluded.requested_at, completed_at = NULL, next_day = 0`,
     [source, at],
   );
-  await queries.run('UPDATE store SET revision = revision + 1');
-  const end = micros(Math.max(at, (last ?? 0) + 1));
+  // The update waits for an append in progress, whose rows the purge also removes.
+  const [updated] = await queries.rows<{ last: Micros | null }>(
+    'UPDATE store SET revision = revision + 1 RETURNING last_stamp AS last',
+  );
+  const end = micros(Math.max(at, (updated?.last ?? 0) + 1));
   await changeGaps(queries, [{ kind: 'record', gap: { source, start: floor, end, reason: 'maintenance' } }]);
   return true;
 }

@@ -20,7 +20,7 @@ import type { Micros } from '../../../contract/timestamp.ts';
 import { makeFolder, systemCode } from '../../../ops/errors.ts';
 import { StoreError } from '../../errors.ts';
 import type { DayReport } from '../../port.ts';
-import { dayName, dayStart, type Interval, micros } from '../../time.ts';
+import { dayName, dayOf, dayStart, type Interval, micros } from '../../time.ts';
 import {
   type Faults,
   migrate,
@@ -51,8 +51,8 @@ const originName = 'origin';
 export interface Restored {
   readonly days: readonly DayReport[];
   /**
-   * Days that the backup's state file lists, but whose files are missing in the backup. Each day up to the restore is
-   * recorded as a gap.
+   * Days that the backup's state file lists, but whose files are missing in the backup. Each is recorded as a gap, the
+   * day of the restore up to the restore.
    */
   readonly lost: readonly string[];
   /**
@@ -224,7 +224,7 @@ async function complete(folder: string, at: Micros, onFile: OnFile): Promise<Res
   }
 }
 
-/** Removes days without a file from the copied state file, and records a gap up to now for each. Returns their names. */
+/** Removes days without a file from the copied state file, and records a gap for each, for the present day up to now. Returns their names. */
 function forgetLostDays(folder: string, at: Micros): string[] {
   const paths = storePaths(folder);
   const db = openWritable(paths.state, 1024 * 1024);
@@ -236,8 +236,8 @@ function forgetLostDays(folder: string, at: Micros): string[] {
     const found = new Set(listDays(paths).map(({ day }) => day));
     const lost = state.catalog().days.filter(({ day }) => !found.has(day));
     for (const { day } of lost) {
-      // The current day is observed again after the restore.
-      const [start, end] = [dayStart(day), micros(Math.min(dayStart(day + 1), at))];
+      // Only the day of the restore is observed again.
+      const [start, end] = [dayStart(day), day === dayOf(at) ? at : dayStart(day + 1)];
       if (start < end) state.recordGap.immediate({ source: null, reason: 'unknown', start, end });
       state.forgetDay(day);
     }

@@ -16,8 +16,8 @@ const looksPerFollow = 4;
 /** Interval between two checks of a writer that this standby has ended, in milliseconds. */
 const endLookMs = 20;
 /**
- * Time since the start, in microseconds, after which the standby counts as ready even if some labelers have not
- * responded.
+ * Time since the start, in microseconds, after which labelers that have not responded no longer prevent the standby from
+ * being ready.
  */
 const maxStartTime = minute;
 

@@ -250,3 +250,45 @@ test('an instrument that starts with accepted pages publishes at the interval fr
 test('an interval of one second stays one second', async () => {
   expect(await publishedIn(4, 2, 1)).toEqual([0, 1, 2, 3, 4]);
 });
+
+test('a store that cannot be read before the first page delays no publication that is due, which reports the failure', async () => {
+  let second = 0;
+  const published: number[] = [];
+  const [, work] = publications(
+    {
+      store: { frontier: () => Promise.reject(new StoreError('unreachable', 'no answer')) },
+      monotonic: () => second * 1_000_000,
+      publish: async () => void published.push(second),
+    },
+    { publishSeconds: 60 },
+  );
+  await work();
+  second = 30;
+  await expect(work()).rejects.toThrow('no answer');
+  second = 60;
+  await work();
+  expect(published).toEqual([0, 60]);
+});
+
+test('a publication begins only after the one before has ended, because a takeover also publishes', async () => {
+  const checks: ((error: unknown) => void)[] = [];
+  const store = { assertWriter: () => new Promise<void>((_, reject) => checks.push(reject)) };
+  const acts = createActs(
+    {
+      base: { settings: { artifacts: '/nowhere' }, store, clocks: { wall: () => micros(0) }, shares: {} },
+      labelers: { stored: {} },
+    } as unknown as Assembled,
+    new AbortController().signal,
+  );
+  const { signal } = new AbortController();
+  const fenced = new StoreError('fenced', 'another process is the writer');
+  const [first, second] = [acts.publish(signal), acts.publish(signal)];
+  await new Promise(setImmediate);
+  expect(checks).toHaveLength(1);
+  checks[0]?.(fenced);
+  await expect(first).rejects.toBe(fenced);
+  await new Promise(setImmediate);
+  expect(checks).toHaveLength(2);
+  checks[1]?.(fenced);
+  await expect(second).rejects.toBe(fenced);
+});

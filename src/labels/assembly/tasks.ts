@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Micros } from '../../contract/timestamp.ts';
 import type { Log } from '../../ops/log.ts';
+import { StoreError } from '../../store/errors.ts';
 import type { StoredGap, StoreReader, StoreWriter } from '../../store/port.ts';
 import { type Clocks, repeat, wait } from '../clock/clock.ts';
 import type { PageAcceptance } from '../ingest/acceptance.ts';
@@ -25,7 +26,7 @@ const gapTickMs = 1_000;
 /** Interval between two updates of the store record next to the artifact, in milliseconds. */
 const recordMs = 1_000;
 /**
- * Interval between two looks for the first accepted page, in milliseconds. The overview cannot be served before that
+ * Interval between two checks for the first accepted page, in milliseconds. The overview cannot be served before that
  * page, and must not wait for the next publication.
  */
 const firstPageMs = 1_000;
@@ -81,9 +82,15 @@ export function createActs({ base, labelers, acceptance }: Assembled, stopping: 
     deniedSince: (labeler) => denials.since(labeler),
   });
   labelers.stored.notify = (did) => publisher.definitionsChanged(did);
+  // A takeover publishes in addition to the task that publishes. Two publications at once would mix their files.
+  let publishing: Promise<void> = Promise.resolve();
   return {
     recorder: new StoreRecorder(settings.artifacts, store),
-    publish: (signal) => publisher.publish(signal),
+    publish(signal) {
+      const published = publishing.then(() => publisher.publish(signal));
+      publishing = published.catch(() => undefined);
+      return published;
+    },
     async keep(final) {
       // Take the position before the roster is stored, so that after a crash the stream repeats the labelers that
       // arrived during the write.
@@ -148,10 +155,10 @@ export function startTasks(
   const { roster, runner, denials, metadata, services, operations, reachability, add } = labelers;
   const { timings } = settings;
   const clock = clocks.wall;
-  type Interval = Parameters<typeof repeat>[0];
-  const every = (ms: Interval, work: () => Promise<unknown>): Promise<void> => repeat(ms, work, signal, log, fail);
+  type Milliseconds = Parameters<typeof repeat>[0];
+  const every = (ms: Milliseconds, work: () => Promise<unknown>): Promise<void> => repeat(ms, work, signal, log, fail);
   /** Repeats work that only the writer of the store does. */
-  const everyActive = (ms: Interval, work: () => Promise<unknown>): Promise<void> =>
+  const everyActive = (ms: Milliseconds, work: () => Promise<unknown>): Promise<void> =>
     every(ms, async () => (isActive(base.role) ? work() : undefined));
   const lookAtClock = clockCheck(assembled);
   const ended = [
@@ -189,9 +196,9 @@ export function startTasks(
     await lookAtClock();
     if (preconditions.ageKnown) await maintainStore(store, clock(), log);
   });
-  // On a full disk, purge without waiting for readers, because only the purge frees space. Acceptance does not store the
-  // pages of denied labelers that still wait.
-  const idle = (did: string): boolean => !runner.reads(did) || acceptance.paused !== null;
+  // On a full disk, purge without waiting for readers, because only the purge frees space. During a pause, acceptance does
+  // not store the pages of denied labelers.
+  const idle = (did: string): boolean => !runner.reads(did) || (acceptance.paused !== null && !acceptance.isCommitting);
   const purging = everyActive(timings.heartbeatMs, () => purges.remove({ list: denials.list, idle }, signal));
   return { ended: Promise.all(ended), endedByClosing: Promise.all([upkeep, purging]) };
 }
@@ -210,9 +217,15 @@ export function publications(
   return [
     () => (hasPage ? intervalMs : Math.min(intervalMs, firstPageMs)),
     async () => {
-      if (!hasPage) hasPage = (await store.frontier()).observedThrough !== null;
       // `monotonic` is in microseconds.
-      if (!hasPage && published !== null && monotonic() - published < intervalMs * 1000) return;
+      const isDue = published === null || monotonic() - published >= intervalMs * 1000;
+      try {
+        if (!hasPage) hasPage = (await store.frontier()).observedThrough !== null;
+      } catch (error) {
+        // A publication that is due reports a temporary failure.
+        if (!isDue || !(error instanceof StoreError && error.retry)) throw error;
+      }
+      if (!hasPage && !isDue) return;
       await publish();
       published = monotonic();
     },

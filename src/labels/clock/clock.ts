@@ -125,8 +125,8 @@ export function stoppable(outer: AbortSignal): Stoppable {
 }
 
 /**
- * Runs `work` immediately, and again `ms` milliseconds after each run, until the signal aborts. A function is asked for
- * the time after each run. Logs each failure, and calls `fail` for a permanent failure of the store.
+ * Runs `work` immediately, and again `ms` milliseconds after each run, until the signal aborts. If
+ * `ms` is a function, it is called after each run. Logs each failure, and calls `fail` for a permanent failure of the store.
  */
 export async function repeat(
   ms: number | (() => number),

@@ -97,18 +97,27 @@ test('a page that waits while acceptance is paused is not stored once its labele
   await running;
 });
 
-test('a page is not stored if its labeler is denied while the gaps before it are written', async () => {
-  let denied = false;
+test('a page that a full disk rejected is not stored if its labeler is denied while the gaps before it are written', async () => {
+  let [flushed, appended] = [0, 0];
   const acceptance = pausedAcceptance({
     checkPreconditions: () => ({ pause: null, gap: null, since: null }),
-    isDenied: () => denied,
+    isDenied: () => flushed > 1,
     flushGaps: async () => {
-      denied = true;
+      flushed += 1;
+    },
+    wait: () => Promise.resolve(),
+    store: {
+      append: () => {
+        appended += 1;
+        return Promise.reject(new StoreError('disk_full', 'the disk is full'));
+      },
+      recordGap: () => Promise.resolve(),
     },
   });
   const ends = new AbortController();
   const running = acceptance.run(ends.signal);
   await expect(acceptance.accept(page)).rejects.toThrow('the source is denied');
+  expect(appended).toBe(1);
   ends.abort();
   await running;
 });

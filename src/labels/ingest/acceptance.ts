@@ -108,10 +108,15 @@ export class PageAcceptance {
     return this.#paused?.reason ?? null;
   }
 
+  /** True while the store has a group that it has not answered. */
+  get isCommitting(): boolean {
+    return this.#inProgress.length > 0;
+  }
+
   /**
    * Queues a page that fits a batch (see `split`). Resolves with the number of new rows once the page is durable.
-   * Rejects with `ClockChanged` if the page must be judged again, and with another error if the source is denied, the
-   * store fails permanently or the instrument stops.
+   * Rejects with `ClockChanged` if the page must be judged again, and with another error if the source is denied during a
+   * pause, the store fails permanently or the instrument stops.
    */
   async accept(page: AcceptedPage): Promise<number> {
     if (this.#isClosed) throw new Error('stopped');
@@ -195,13 +200,14 @@ export class PageAcceptance {
     }
     const group = this.#takeGroup();
     if (group.length === 0) return;
+    const pages = group.map(({ page }) => page);
     const [begun, cpuBegun] = [performance.now(), threadCpuMs()];
     try {
       await this.#writePendingGaps();
       await flushGaps(new Set(group.map(({ page }) => page.source)));
       if (this.#holdsReturned(group)) return;
       const idleBefore = threadIdleMs();
-      const appending = store.append(batchOf(clock(), pagesOf(group)));
+      const appending = store.append(batchOf(clock(), pages));
       const ended = appending.then(
         (result) => {
           one.answer = { result };
@@ -261,9 +267,9 @@ export class PageAcceptance {
   }
 
   /**
-   * Rejects pages of denied sources, whose rows may be removed now, and pages with an outdated `clockGeneration`: by the
-   * corrected clock their labels may be late or in the future, and after a takeover the refused labels of the former
-   * writer also count.
+   * Rejects pages with an outdated `clockGeneration`: by the corrected clock their labels may be late or in the future,
+   * and after a takeover the refused labels of the former writer also count. During a pause, also rejects pages of denied
+   * sources, because only without a pause does a purge wait for the reader, and thus for its page.
    */
   #returnPages(): void {
     const removed = this.#queue.remove((one) => this.#mustReturn(one));
@@ -275,13 +281,11 @@ export class PageAcceptance {
   }
 
   #mustReturn({ page }: Queued): boolean {
-    return page.clockGeneration !== this.#options.clockGeneration() || this.#options.isDenied(page.source);
+    const isDenied = this.#paused !== null && this.#options.isDenied(page.source);
+    return isDenied || page.clockGeneration !== this.#options.clockGeneration();
   }
 
-  /**
-   * Returns true, and keeps the group for `#returnPages`, if a page of the group must not be stored any more: the clock,
-   * the role or the denials may have changed while the gaps were written.
-   */
+  /** Returns true, and keeps the group, if the clock, the role or a denial has changed while the gaps were written. */
   #holdsReturned(group: readonly Queued[]): boolean {
     const isReturned = group.some((one) => this.#mustReturn(one));
     if (isReturned) this.#held.push(group);
@@ -391,8 +395,4 @@ function settle(group: readonly Queued[], { duplicates }: AppendResult): void {
     const repeats = known.splice(0, repeated === -1 ? known.length : repeated).length;
     done(page.observations.length - repeats);
   }
-}
-
-function pagesOf(group: readonly Queued[]): readonly AcceptedPage[] {
-  return group.map(({ page }) => page);
 }

@@ -168,7 +168,7 @@ export interface AcceptanceOptions {
   /** Checks the preconditions outside the store; called before each commit. */
   readonly checkPreconditions: () => PreconditionCheck;
   readonly clockGeneration: () => number;
-  /** Returns true if the operator denies the source: its waiting pages are then not stored. */
+  /** Returns true if the operator denies the source: pages that wait during a pause are then not stored. */
   readonly isDenied: (source: string) => boolean;
   /** Resolves after `ms` milliseconds; settles immediately when the signal aborts. */
   readonly wait: (ms: number, signal: AbortSignal) => Promise<void>;

@@ -100,7 +100,8 @@ function overviewInputs(labelers: readonly KnownLabeler[], now: Micros): Overvie
  * Returns the source of a labeler at `now`. If its state changed after `now`, a labeler that has ever responded counts
  * as established.
  */
-function sourceAt({ did, origin, tracker: { tracked } }: KnownLabeler, now: Micros): EnrolledSource {
-  const answered = tracked.firstAnswered !== null;
-  return { did, origin, state: tracked.stateSince > now && answered ? 'established' : tracked.state, answered };
+function sourceAt({ did, origin, tracker }: KnownLabeler, now: Micros): EnrolledSource {
+  const { firstAnswered, state, stateSince } = tracker.tracked;
+  const answered = firstAnswered !== null && firstAnswered <= now;
+  return { did, origin, state: stateSince > now && firstAnswered !== null ? 'established' : state, answered };
 }

@@ -39,9 +39,9 @@ interface ReplayOptions {
 
 /**
  * Stores the data that a standby kept: the keys, the rows, the counts of refused rows, the positions after all these
- * rows, and the definitions that are newer than those of the store. All pages and positions keep the times at which they
- * were accepted, because storing them is no observation. Removes the rows from memory, and does not store
- * purged rows. Returns the number of rows that the store did not contain yet, and the number of rows that it already
+ * rows, and the definitions that are newer than those of the store. Pages keep the times at which they were accepted,
+ * because storing them is not an observation; a position has the time of its last page in either instrument. Removes the
+ * rows from memory, and does not store purged rows. Returns the number of rows that the store did not contain yet, and the number of rows that it already
  * contained.
  */
 export async function replay(

@@ -7,10 +7,10 @@ import urllib.error
 import urllib.request
 from datetime import datetime, timezone
 
-MOST_BYTES = 4 * 1024 * 1024
+MAX_BYTES = 4 * 1024 * 1024
 
 # A minute in the service, a minute in caches, and a minute for the difference between the clocks.
-MOST_SECONDS = 180
+MAX_SECONDS = 180
 
 
 def fact(path, contract):
@@ -26,8 +26,9 @@ def fact(path, contract):
         if body["contract"] != contract:
             sys.exit(f"not {contract}: {body['contract']}")
         # A cache that repeats an expired response may hide a refusal.
-        if elapsed(body) > MOST_SECONDS:
-            sys.exit(f"no usable answer from {base}: a cache repeats a response that was built {elapsed(body):.0f} s ago")
+        if elapsed(body) > MAX_SECONDS:
+            built = f"the response was built {elapsed(body):.0f} s ago"
+            sys.exit(f"no usable answer from {base}: {built}: a cache repeats it, or the clock of this machine is wrong")
         return body
     except (OSError, http.client.HTTPException, ValueError, LookupError, TypeError) as fault:
         sys.exit(f"no usable answer from {base}: {fault}")
@@ -40,7 +41,7 @@ def answer_of(address):
     except urllib.error.HTTPError as refusal:
         answer = refusal
     with answer:
-        return json.loads(answer.read(MOST_BYTES))
+        return json.loads(answer.read(MAX_BYTES))
 
 
 def elapsed(body):

@@ -25,8 +25,8 @@ fact() {
     echo "no usable answer from $1: it does not state when it was built" >&2
     exit 1
   fi
-  if [ "$seconds" -ge 180 ]; then
-    echo "no usable answer from $1: a cache repeats a response that was built $seconds s ago" >&2
+  if [ "$seconds" -gt 180 ]; then
+    echo "no usable answer from $1: the response was built $seconds s ago: a cache repeats it, or the clock of this machine is wrong" >&2
     exit 1
   fi
   printf '%s' "$answer"

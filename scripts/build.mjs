@@ -54,7 +54,8 @@ for (const [name, input] of Object.entries(pageScripts)) {
 }
 
 // Client for other programs in Node and in browsers: one file with its types and without dependencies. The types contain
-// the comments. Only local names are shortened: stack traces show the names of functions, and one line of code.
+// the comments. Names of local variables, nested functions and private members are shortened. Top-level names and line breaks
+// are kept, so that stack traces name the top-level functions and quote a short line.
 await build({
   cwd: root,
   input: 'src/client/index.ts',

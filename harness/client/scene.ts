@@ -23,7 +23,7 @@ export function scene(aheadSeconds = 0) {
     correctClock: () => {
       ahead = 0;
     },
-    /** Sets the service's clock forward, and not the client's. */
+    /** Changes the service's clock, but not the client's. */
     stepService: (seconds: number) => {
       service += seconds * 1000;
       ahead -= seconds * 1000;

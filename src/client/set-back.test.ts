@@ -97,6 +97,16 @@ describe('a clock of the service that was ahead and is set back', () => {
     }
   });
 
+  it('does not refuse a new response because the last refusal arrived while this clock was ahead', async () => {
+    const { serve, advance, outcome, refuse, correctClock } = scene(3600);
+    refuse();
+    expect(await outcome()).toEqual(['source_held']);
+    correctClock();
+    advance(61);
+    serve();
+    expect(await outcome()).toEqual(['fetched']);
+  });
+
   it('does not make a response valid that the service refused', async () => {
     const world = scene();
     const { serve, advance, outcome, refuse, stepService, response, replay } = world;

@@ -31,7 +31,7 @@ export interface Staleness {
   readonly reason: 'expired' | 'older_than_bound' | 'refused_since';
   /**
    * Age in whole seconds: of the response (`expired`), of the artifact or its collection (`older_than_bound`), or of the
-   * response at the refusal (`refused_since`).
+   * response at the refusal (`refused_since`). It is a lower bound if the service's clock was set back.
    */
   readonly ageSeconds: number;
   /** Maximum of that age in whole seconds, without the tolerance for clocks. */
@@ -132,11 +132,11 @@ export class ServiceClock {
   }
 
   /**
-   * Returns true if a rejected response that has just arrived proves that a clock was set back: since the first
-   * response in doubt, `retrieved_at` has advanced as this client's clock has, for longer than caches may repeat a
+   * Records a rejected response that has just arrived. Returns true if it proves that a clock was set back: since the
+   * first response in doubt, `retrieved_at` has advanced as this client's clock has, for longer than caches may repeat a
    * response. A response that has arrived before proves nothing.
    */
-  isSetBack(retrievedAt: number, limitMs: number, now: number): boolean {
+  recordRejected(retrievedAt: number, limitMs: number, now: number): boolean {
     if (this.#arrivals.get(retrievedAt) !== now) return false;
     const first = this.#doubted ?? { retrievedAt, at: now };
     const passedMs = now - first.at;
@@ -215,7 +215,7 @@ export class ReceiptJudge {
     const staleness = this.#judge(response, now);
     if (headers === null) return staleness;
     if (staleness === null) this.#clock.accepted();
-    else if (this.#clock.isSetBack(retrievedAt, limitMs, now)) return this.#judge(response, now);
+    else if (this.#clock.recordRejected(retrievedAt, limitMs, now)) return this.#judge(response, now);
     return staleness;
   }
 
@@ -232,8 +232,10 @@ export class ReceiptJudge {
       return { reason, clock, ageSeconds: wholeSeconds(ageMs), limitSeconds: wholeSeconds(maxMs), clockAheadSeconds };
     };
     const [refusedAt, arrivedAt] = this.#refusedAt(limitMs);
-    // If the clock was ahead, a response that arrived before the refusal may state a later time.
-    if (retrievedAt < refusedAt || this.#clock.arrivalOf(retrievedAt, now) < arrivedAt)
+    const arrival = this.#clock.arrivalOf(retrievedAt, now);
+    // If the service's clock was ahead, a response that arrived before the refusal may state a later time. A refusal that
+    // arrived ahead of this client's clock proves no order, because this client's clock was set back.
+    if (retrievedAt < refusedAt || (arrival < arrivedAt && arrivedAt <= now))
       return found('refused_since', Math.max(0, refusedAt - retrievedAt), 0);
     for (const [age, limit] of this.#hasBound ? boundedAges(value) : []) {
       const [ageMs, boundMs] = [age * 1000 + elapsedMs, limit * 1000];

@@ -206,7 +206,7 @@ describe.skipIf(!runsPython)('the clients in TypeScript and Python', () => {
     expect(await outcomesOf(sequences)).toEqual(outcomes);
   });
 
-  it('do so for 1,000 random sequences of a service whose clock is sometimes ahead', async () => {
+  it('behave alike for 1,000 random sequences of responses of a service whose clock is sometimes ahead', async () => {
     const sequences = fc.sample(world, { numRuns: 1000 });
     expect(await outcomesOf(sequences)).toEqual(['FactsError', 'StaleCacheError', 'fetched', 'kept']);
   });

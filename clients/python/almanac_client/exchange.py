@@ -81,7 +81,9 @@ class _Deadline:
             connection: Optional[socket.socket] = None
             try:
                 connection = socket.socket(family, kind, protocol)
-                connection.settimeout(self.remaining() / (len(found) - place))
+                # A share of less than 3 s would end an attempt after one lost packet.
+                share = max(3.0, self.remaining() / (len(found) - place))
+                connection.settimeout(min(self.remaining(), share))
                 connection.connect(target)
                 connection.settimeout(self.remaining())
                 return connection

@@ -31,7 +31,7 @@ class Staleness:
     #: after it built the response.
     reason: Literal["expired", "older_than_bound", "refused_since"]
     #: Age in whole seconds: of the response (``expired``), of the artifact or its collection (``older_than_bound``), or
-    #: of the response at the refusal (``refused_since``).
+    #: of the response at the refusal (``refused_since``). It is a lower bound if the service's clock was set back.
     age_seconds: int
     #: Maximum of that age in whole seconds, without the tolerance for clocks.
     limit_seconds: int
@@ -167,7 +167,7 @@ class ServiceClock:
             found = self._judge(value, headers, retrieved, terms, now)
             if found is None:
                 self._doubted = None
-            elif self._is_set_back(retrieved, terms.limit, now):
+            elif self._record_rejected(retrieved, terms.limit, now):
                 return self._judge(value, headers, retrieved, terms, now)
             return found
 
@@ -185,8 +185,9 @@ class ServiceClock:
         else:
             ahead = None if told is None else _whole(told)
         refused_at, arrived_at = self._refused_at(terms)
-        # If the clock was ahead, a response that arrived before the refusal may state a later time.
-        if retrieved < refused_at or self._arrivals.get(retrieved, now) < arrived_at:
+        # If the service's clock was ahead, a response that arrived before the refusal may state a later time. A refusal that
+        # arrived ahead of this client's clock proves no order, because this client's clock was set back.
+        if retrieved < refused_at or self._arrivals.get(retrieved, now) < arrived_at <= now:
             return Staleness("refused_since", _whole(max(0.0, refused_at - retrieved)), 0, clock, ahead)
         if terms.has_bound:
             for age, limit in _bounded_ages(value):
@@ -219,8 +220,8 @@ class ServiceClock:
             since_set_back = max(now - self._set_back.since, limit + CLOCK_TOLERANCE_SECONDS + 1)
         return max(since_latest, since_arrival, since_set_back)
 
-    def _is_set_back(self, retrieved: float, limit: float, now: float) -> bool:
-        """Returns True if a rejected response that has just arrived proves that a clock was set back.
+    def _record_rejected(self, retrieved: float, limit: float, now: float) -> bool:
+        """Records a rejected response that has just arrived. Returns True if it proves that a clock was set back.
 
         Since the first response in doubt, ``retrieved_at`` has then advanced as this client's clock has, for longer than
         caches may repeat a response. A response that has arrived before proves nothing.

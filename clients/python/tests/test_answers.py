@@ -107,7 +107,6 @@ class MaxAge(TestCase):
                 scene.client.instruments()
                 self.assertEqual(2, len(scene.requests))
 
-
     def test_counts_every_line_of_a_repeated_header(self) -> None:
         body = json.dumps(INDEX).encode()
         for lines in (("no-store", "max-age=3600"), ("max-age=3600", "no-store")):

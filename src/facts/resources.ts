@@ -325,7 +325,7 @@ function shown<C extends FactContractId>(outcome: Outcome, contract: C): Shown<E
   return { kind: 'served', envelope };
 }
 
-/** Returns true if an envelope has a contract. */
+/** Returns true if the envelope has the given contract. */
 export function isOf<C extends FactContractId>(
   envelope: FactEnvelope,
   contract: C,

@@ -240,7 +240,7 @@ describe('coverage', () => {
     expect(coverage([], [complete]).labelers).toMatchObject([{ labeler_did: two, gaps }]);
   });
 
-  it('merges the gap of a departed labeler with a recorded gap that has the same reason, so that no time is in two gaps', () => {
+  it('merges the gap of a departed labeler with a recorded gap that has the same reason, so that no time is in two gaps with one reason', () => {
     const left = { ...known(two, 'established', false), lastAnswered: micros(start + 3 * hour) };
     const recorded = [gap(two, 1, 2, 'cursor_reset'), gap(two, 3, 20, 'source_unavailable')];
     expect(coverage(recorded, [left]).labelers).toEqual([

@@ -155,7 +155,8 @@ export function coverageOf(inputs: CoverageInputs): AccountCoverage {
   const silence = unobservedGaps(frontier, { interval, now }, inputs.gaps);
   const departures = roster.flatMap((row) => departureGap(row, interval) ?? []);
   const bySource = Map.groupBy([...inputs.gaps, ...silence], ({ source }) => source);
-  // A gap may already be recorded for the time after a departure. Merge the two, so that clients can add up the gaps.
+  // A gap may already be recorded for the time after a departure. Merge gaps with the same reason, so that no time is
+  // listed twice for one reason. Gaps with other reasons may overlap.
   for (const gap of departures) bySource.set(gap.source, coalesce([...(bySource.get(gap.source) ?? []), gap]));
   const own = atMost(bySource.get(null) ?? [], maxGaps);
   const labelers = labelersOf(inputs, bySource);

@@ -164,7 +164,7 @@ export const pt: Texts = {
     moreValues: (n) =>
       `Mais ${counted(n, { one: 'valor', other: 'valores' })} com menos observações não ${plural(n, { one: 'está listado', other: 'estão listados' })} aqui.`,
     missed: (missing) => `Não observado neste intervalo: ${missing}.`,
-    noneMissed: 'Nenhum tempo sem observação deste rotulador está registrado neste intervalo.',
+    noneMissed: 'Nenhum tempo não observado deste rotulador está registrado neste intervalo.',
     daysOnly: 'Apenas o dia UTC é indicado quando esta página não lista todas as observações.',
   },
   ofSubject: (n) => `${counted(n, { one: 'observação', other: 'observações' })} nesta lista`,
@@ -341,7 +341,7 @@ export const pt: Texts = {
   noneCounted: (from, to) => `Nenhuma observação contada entre ${from} e ${to}.`,
   observedBetween: ({ applied, removed }, from, to) =>
     `${count(applied)} aplicados e ${count(removed)} removidos entre ${from} e ${to}.`,
-  partMissed: (missing) => `Sem observação: ${missing}; os eventos desse tempo são desconhecidos.`,
+  partMissed: (missing) => `Não observado: ${missing}; os eventos desse tempo são desconhecidos.`,
   daysUncounted: (n) =>
     `${counted(n, { one: 'dia tinha', other: 'dias tinham' })} linhas demais para serem contadas aqui e não ${plural(n, { one: 'faz', other: 'fazem' })} parte destas somas.`,
 

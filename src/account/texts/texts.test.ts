@@ -154,14 +154,14 @@ it.each([
   ['de', /nicht beobachtet/i],
   ['es', /no observado|sin observar/i],
   ['pt', /não observado/i],
-  ['ja', /未観測|観測され(?:なかった|ません)/],
+  ['ja', /未観測|観測され(?:なかった|ません|ていません)/],
 ] as const)(
   'the catalogue in %s has one term for unobserved time, and does not use it for observed time without observations',
   (language, term) => {
     const t = textsOf(language);
     const unobserved = [
       ...[t.notObserved, t.legend.unseen, t.columns.unseen, t.reason.not_observed, t.captionUnseen],
-      ...[t.dayMissed('PIECE1', 'PIECE2'), t.answer.missed('PIECE1')],
+      ...[t.dayMissed('PIECE1', 'PIECE2'), t.answer.missed('PIECE1'), t.partMissed('PIECE1')],
     ];
     const empty = [
       ...[t.none, t.noneMatching, t.noneMatchingBefore, t.noneOfPart, t.noneOfPartBefore],

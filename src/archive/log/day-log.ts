@@ -62,9 +62,9 @@ interface KeyFileOptions {
 }
 
 /**
- * Opens the log that the key in a file signs. Creates the key with mode 600 if neither it, nor a log, nor a checkpoint
- * that it signed exists. Throws OperatorError if the name is invalid, if the key file cannot be used, if other users can
- * read it, if it is missing although it has signed days, or if the log cannot be continued.
+ * Opens the log that the key in a file signs. Creates a key with mode 600 if there is no key file, no log and no
+ * stored checkpoint. Throws OperatorError if the name is invalid, if the key file cannot be used, if other users can read
+ * it, if it is missing although its key has signed days, or if the log cannot be continued.
  */
 export function openLogWithKeyFile(options: KeyFileOptions): DayLog {
   const { files, path, name } = options;

@@ -207,8 +207,7 @@ interface DaySums {
   /** Hours of the day (0 to 23) that have a count and were observed entirely. */
   readonly wholeHours: readonly number[];
   /**
-   * Hours of the day that have a count and lack more than the minutes that were not closed when the hour was archived;
-   * absent if there are none.
+   * Hours of the day that have a count and lack more than `maxOpenSeconds` of observed time; absent if there are none.
    */
   readonly partHours?: readonly number[];
   /**
@@ -290,8 +289,8 @@ interface HourRow {
 }
 
 /**
- * Maximum length of the end of an hour, in seconds, that may not be closed when the archiver writes the hour. The archiver
- * writes it within a minute after its end, and again an hour later.
+ * Maximum time at the end of an hour, in seconds, that may still be open when the archiver first writes the hour. It
+ * writes the hour within a minute after its end, and again an hour later.
  */
 const maxOpenSeconds = 300;
 

@@ -10,7 +10,7 @@ interface ArchivedSums {
   readonly observedSeconds: number;
   /** Hours of the day (0 to 23) that have a count and were observed entirely. */
   readonly wholeHours: readonly number[];
-  /** Hours that have ended, have a count and were observed only in part; absent if there are none. */
+  /** Hours that have a count and of which more than five minutes were not observed; absent if there are none. */
   readonly partHours?: readonly number[];
   /**
    * Labels that were read late, and the rate in labels per second without them. Absent if not stated apart, and for
@@ -240,7 +240,7 @@ export function dayChart(
     unit: isEvents ? 'events per second' : 'labels per hour',
     answer: '',
     columns: isEvents ? { value: 'Events per second' } : { value: 'Labels per hour', apart: 'Labels read late' },
-    ...(isEvents ? {} : { isCollectionOnly: true }),
+    ...(isEvents ? {} : { isOfAllLabelers: true }),
   };
 }
 

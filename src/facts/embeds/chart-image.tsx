@@ -13,7 +13,7 @@ const chartImageHeight = 240;
 
 /** Renders a chart as an SVG document, with the same shapes as on the page. `about` precedes its description. */
 export function chartImage(chart: PageChart, origin: Origin | null, about = ''): string {
-  const { series, title, unit, isCollectionOnly } = chart;
+  const { series, title, unit, isOfAllLabelers } = chart;
   const until = new Date(Math.min(series.through, series.bins.at(-1)?.end ?? series.through)).toISOString();
   const notes = [`until ${instantText(until)}`, ...(series.holes.length === 0 ? [] : ['hatched: not observed'])];
   return framed(title, origin, {
@@ -25,7 +25,7 @@ export function chartImage(chart: PageChart, origin: Origin | null, about = ''):
           {...{ x: plateArea.left, y: chartTop, width: plateArea.width }}
         />
         <Line x={plateArea.left} y={chartImageHeight - 10} paint="soft">
-          {`${notes.join('; ')}; strip: ${isCollectionOnly ? 'time of collection' : 'observed share of the time'}`}
+          {`${notes.join('; ')}; strip: ${isOfAllLabelers ? 'time in which labels were collected' : 'observed share of the time'}`}
         </Line>
       </>
     ),

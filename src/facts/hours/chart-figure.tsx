@@ -27,10 +27,10 @@ export interface PageChart {
     readonly usual?: string;
   };
   /**
-   * True if the observed time is the time in which collection ran, as in a chart of all labelers together: single
-   * labelers may not have been read in it.
+   * True for a chart of all labelers together: its observed time is the time in which labels were collected, although
+   * single labelers may not have been read in it.
    */
-  readonly isCollectionOnly?: true;
+  readonly isOfAllLabelers?: true;
 }
 
 /** Charts of the archive by name, or null if there is none. They change with `mark`. */
@@ -136,14 +136,14 @@ function extremes(series: TimeSeries, name: string, pick: (bin: Bin) => number |
 /** Caveat of the time in which collection of labels ran. */
 export const unreadCaveat = 'single labelers may not have been read';
 
-function holesText({ series: { bins, through }, isCollectionOnly }: PageChart): string {
+function holesText({ series: { bins, through }, isOfAllLabelers }: PageChart): string {
   const past = bins.filter(({ start }) => start < through);
   const unseen = past.filter(({ observed }) => observed <= 0).length;
   const part = past.filter(({ observed }) => observed > 0 && observed < 1).length;
   const period = (bins[0]?.end ?? 0) - (bins[0]?.start ?? 0) > hourMs ? ['day', 'days'] : ['hour', 'hours'];
   const counted = (n: number): string => `${countText(n)} ${agreeing(n, period[0] ?? '', period[1] ?? '')}`;
   if (unseen + part === 0) {
-    return isCollectionOnly
+    return isOfAllLabelers
       ? `Collection ran ${period[0] === 'day' ? 'on' : 'in'} every ${period[0]}; ${unreadCaveat}.`
       : `Every ${period[0]} was observed entirely.`;
   }
@@ -288,7 +288,7 @@ function Files({
 }
 
 /** Returns the legend's symbols: only of what the picture contains, and always the strip below the plot. */
-export function signsOf({ series, columns, isCollectionOnly }: PageChart): (readonly [Sign, string])[] {
+export function signsOf({ series, columns, isOfAllLabelers }: PageChart): (readonly [Sign, string])[] {
   const { bins, shape, holes, through } = series;
   const isPart = bins.some(({ start, end, observed }) => start < through && (end > through || observed < 1));
   const hasSide = (side: 'above' | 'below') => bins.some((bin) => sideOf(bin, through) === side);
@@ -301,7 +301,7 @@ export function signsOf({ series, columns, isCollectionOnly }: PageChart): (read
     ...(hasSide('below') ? [['below', 'quieter than usual'] as const] : []),
     ...(isPart && shape === 'bars' ? [['faint', `counted in a part of the ${periodName(bins)}`] as const] : []),
     ...(holes.length === 0 ? [] : [['unseen', 'not observed'] as const]),
-    ['seen', `strip below: ${isCollectionOnly ? 'time of collection' : 'observed share of the time'}`],
+    ['seen', `strip below: ${isOfAllLabelers ? 'time in which labels were collected' : 'observed share of the time'}`],
   ];
 }
 

@@ -69,12 +69,25 @@ test('one of many labelers that was read late leaves an hour observed', () => {
   expect(labelsChart({ ...file, hours }).series.bins[50]).toMatchObject({ value: 43, observed: 1, reason: null });
 });
 
+test('a shorter outage of all labelers that was filled in leaves an hour observed in part', () => {
+  const file = labelsFile();
+  const lateOf = (observed_seconds: number) => ({ applications: 2, removals: 0, observed_seconds });
+  const hours = file.hours.map((hour, at) =>
+    at === 50 ? { ...hour, filled_in: { ...lateOf(1_500), labeler_seconds: 1_500 } } : hour,
+  );
+  const labelers = file.labelers.map((labeler) => ({ ...labeler, filled_in: [{ at: 50, ...lateOf(1_500) }] }));
+  expect(labelers.length).toBeGreaterThan(0);
+  expect(labelsChart({ ...file, hours, labelers }).series.bins[50]).toMatchObject({
+    ...{ observed: 2_100 / 3_600, reason: 'read later, after an outage' },
+  });
+});
+
 test('a chart of all labelers states that collection ran, not that every hour was observed entirely', () => {
   const chart = labelsChart(labelsFile());
   expect(summaryOf(chart)).not.toMatch(/observed entirely/);
   expect(summaryOf(chart)).toMatch(/ Collection ran in every hour; single labelers may not have been read\.$/);
   expect(chart.answer).toMatch(/^In the last full hour of collection, 20 Nov 2026, 10:00 UTC, /);
-  expect(signsOf(chart).at(-1)).toEqual(['seen', 'strip below: time of collection']);
+  expect(signsOf(chart).at(-1)).toEqual(['seen', 'strip below: time in which labels were collected']);
 });
 
 describe('the answer about the usual range', () => {

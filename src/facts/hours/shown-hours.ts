@@ -1,4 +1,4 @@
-import type { LabelsHour, LabelsHours } from '../../artifact/hours/labels-hours.ts';
+import type { LabelerHours, LabelsHour, LabelsHours } from '../../artifact/hours/labels-hours.ts';
 import type { WeatherHourSeries, WeatherHours } from '../../artifact/hours/weather-hours.ts';
 import type { ArtifactSource, Reading } from '../../artifact/reading.ts';
 import { errorTable } from '../../contract/errors.ts';
@@ -165,7 +165,7 @@ export function labelsChart(file: LabelsHours): PageChart {
       reason: labelReasons[reason],
     }),
   );
-  const hours = file.hours.map((hour) => ({ start: Date.parse(hour.start), hour, ...liveTime(hour) }));
+  const hours = file.hours.map((hour, at) => ({ start: Date.parse(hour.start), hour, ...liveTime(file, at, hour) }));
   const holes = withUnlistedHoles(hours, listed, through);
   const hasLate = file.hours.some(({ filled_in: late }) => late && late.applications + late.removals > 0);
   const bins = hours.map(({ start, seconds, hour, reason }): Bin => {
@@ -186,7 +186,7 @@ export function labelsChart(file: LabelsHours): PageChart {
     unit: 'per hour',
     answer: labelsAnswer(bins, through),
     columns: { value: 'Applied', below: 'Removed', ...(hasLate ? { apart: 'Read late' } : {}) },
-    isCollectionOnly: true,
+    isOfAllLabelers: true,
   };
 }
 
@@ -198,17 +198,25 @@ const minLiveShare = 0.5;
  * The instrument may run while no labeler can be reached. After such an outage is filled in, its gap is withdrawn, and
  * the counts of its hours are zero because the missed labels are counted later.
  */
-function liveTime({
-  observed_seconds: seconds,
-  labeler_seconds: labelerSeconds,
-  applications,
-  filled_in: late,
-}: LabelsHour): { readonly seconds: number; readonly reason: string | null } {
+function liveTime(
+  { labelers }: LabelsHours,
+  at: number,
+  { observed_seconds: seconds, labeler_seconds: labelerSeconds, applications, filled_in: late }: LabelsHour,
+): { readonly seconds: number; readonly reason: string | null } {
   if (applications === null) return { seconds: 0, reason: seconds > 0 ? 'no labeler was read' : null };
+  const lateSeconds = late?.labeler_seconds ?? 0;
   // Labels of labelers that are no longer enrolled are counted without a time.
-  const share = labelerSeconds > 0 ? 1 - (late?.labeler_seconds ?? 0) / labelerSeconds : 1;
-  if (share >= minLiveShare) return { seconds, reason: null };
-  return { seconds: seconds * share, reason: 'read later, after an outage' };
+  const share = labelerSeconds > 0 ? 1 - lateSeconds / labelerSeconds : 1;
+  const longest = lateSeconds > 0 && labelers.length > 0 ? longestLive(labelers, at) : seconds;
+  const live = Math.min(longest, share < minLiveShare ? seconds * share : seconds);
+  return live < seconds ? { seconds: live, reason: 'read later, after an outage' } : { seconds, reason: null };
+}
+
+/** Returns the seconds of an hour in which the labeler that was read live for the longest time was read live. */
+function longestLive(labelers: readonly LabelerHours[], at: number): number {
+  return labelers.reduce((longest, { observed_seconds: observed, filled_in: late = [] }) => {
+    return Math.max(longest, (observed[at] ?? 0) - (late.find((part) => part.at === at)?.observed_seconds ?? 0));
+  }, 0);
 }
 
 function without(count: number | null, part = 0): number | null {
@@ -348,7 +356,7 @@ function weatherAnswer(bins: readonly Bin[], through: number): string {
   return `${text}: ${side === 'above' ? 'more' : 'less'} than usual for that hour (${range}), ${sinceText(bins.slice(0, bins.indexOf(last) + 1), side, through)}.`;
 }
 
-/** States since when the last hours are on one side of their usual ranges, as far as the hours before them are known. */
+/** States since when the newest hours have been on one side of their usual ranges, as far as earlier hours are known. */
 function sinceText(bins: readonly Bin[], side: ReturnType<typeof sideOf>, through: number): string {
   const before = bins.findLastIndex((bin) => sideOf(bin, through) !== side);
   const [other, since] = [bins[before], bins[before + 1]];

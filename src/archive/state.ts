@@ -11,7 +11,11 @@ export interface ArchiveState {
   readonly days: {
     readonly closed: number;
     readonly open: number;
-    /** Last archived hour of today or yesterday, in milliseconds since 1970, or 0 if there is none. */
+    /**
+     * Last hour of today or yesterday by which every fact was archived, in milliseconds since 1970, or 0 if there is none.
+     * A refusal of the facts API counts as archived; an hour without a response does not. The hour is in the future if the
+     * clock was set back.
+     */
     readonly lastHour: number;
   } | null;
   /**
@@ -32,14 +36,17 @@ export function archiveState(folder: string, now: number): ArchiveState {
 
 function daysOf(days: readonly { readonly state: string }[], folder: string, now: number): ArchiveState['days'] {
   const closed = days.filter(({ state }) => state === 'closed').length;
-  const lastHour = Math.max(...factNames.map((name) => lastHourOf(folder, lineFileOf(name), now)));
+  const lastHour = Math.min(...factNames.map((name) => lastHourOf(folder, lineFileOf(name), now)));
   return { closed, open: days.length - closed, lastHour };
 }
+
+/** Start of the line of a response, up to its status. The status of an hour without a response is null. */
+const responseStart = /^\{"hour":"([^"]{20})","at":"[^"]{24}","path":"[^"]+","status":\d/gm;
 
 function lastHourOf(folder: string, name: string, now: number): number {
   for (const day of [dayOf(now), dayOf(now - dayMs)]) {
     const lines = bytesOf(folder, pathOf(day, name))?.toString('utf8') ?? '';
-    const hours = [...lines.matchAll(/^\{"hour":"([^"]{20})"/gm)];
+    const hours = [...lines.matchAll(responseStart)];
     const last = Date.parse(hours.at(-1)?.[1] ?? '');
     if (!Number.isNaN(last)) return last;
   }

@@ -270,7 +270,7 @@ const behindMs = 2 * hourMs;
  * Checks the directory of an archive, its key, its list of known issues, and whether an archiver is writing to it.
  * Checks nothing else if the directory cannot be used.
  */
-function checkArchive(folder: string, keyPath: string | null, now: number): Finding[] {
+export function checkArchive(folder: string, keyPath: string | null, now: number): Finding[] {
   const directory = checkFolder('archive', folder);
   if (directory.level !== 'ok') return [directory];
   const { days, issues } = archiveState(folder, now);
@@ -295,8 +295,11 @@ function checkDays(folder: string, days: ArchiveState['days'], now: number): Fin
   const check = 'archived days';
   if (days === null) return warn(check, `${folder} contains no archive yet`, 'start almanac archive');
   const found = `${days.closed} closed and ${days.open} open days`;
+  if (days.lastHour > now) {
+    return warn(check, `${found}; the last archived hour is in the future`, 'the clock was set back: check it');
+  }
   if (now - days.lastHour <= behindMs) return ok(check, found);
-  return warn(check, `${found}; nothing was archived in the last two hours`, 'see the log of almanac archive');
+  return warn(check, `${found}; not every fact was archived in the last two hours`, 'see the log of almanac archive');
 }
 
 function checkIssues(issues: number | null): Finding {

@@ -6,7 +6,7 @@ import type { Cursors } from './cursor/cursor.ts';
 import type { ExportBounds } from './export/exports.ts';
 import { type Manifests, rememberManifests } from './export/manifest.ts';
 import type { AccountReads } from './reading/reading-child.ts';
-import { MemoryRefused, type ReadingPool, StoreBusy } from './reading/reading-pool.ts';
+import { MemoryRefused, type ReadingPool, StoreBusy, storeFaultOf } from './reading/reading-pool.ts';
 import type { AccountRequest } from './route.ts';
 
 /** Services that all routes share. */
@@ -213,17 +213,7 @@ function readRefusal(error: unknown): RouteRefusal | null {
       return { code: 'snapshot_expired' };
     case 'budget_exceeded':
       return { code: 'export_too_large' };
-    case 'busy':
-    case 'unreachable':
-    case 'closed':
-    case 'not_a_store':
-    // Never return data of a damaged day; the operator must restore the day.
-    case 'damaged':
-    case 'io_failed':
-    case 'misconfigured':
-    case 'unexpected':
-      return { code: 'store_busy', retryAfterSeconds: storeRetrySeconds };
     default:
-      return null;
+      return storeFaultOf(error) === null ? null : { code: 'store_busy', retryAfterSeconds: storeRetrySeconds };
   }
 }

@@ -32,7 +32,12 @@ async function surface() {
     deadlineMs: 60_000,
     sliceMs: 60_000,
     monotonic: () => performance.now(),
-    telemetry: { turn: () => undefined, busy: () => undefined, restarted: () => undefined },
+    telemetry: {
+      turn: () => undefined,
+      busy: () => undefined,
+      storeFailed: () => undefined,
+      restarted: () => undefined,
+    },
   });
   onTestFinished(() => reading.stop());
   const cursors = createCursors([Buffer.alloc(32, 1)]);

@@ -36,7 +36,12 @@ export function accountPrograms(folder: string, allBounds: readonly AccountBound
     deadlineMs: 600_000,
     sliceMs: 60_000,
     monotonic: () => performance.now(),
-    telemetry: { turn: () => undefined, busy: () => undefined, restarted: () => undefined },
+    telemetry: {
+      turn: () => undefined,
+      busy: () => undefined,
+      storeFailed: () => undefined,
+      restarted: () => undefined,
+    },
   });
   const alarms: unknown[] = [];
   const programs = allBounds.map((bounds) => program(reading, bounds, alarms));

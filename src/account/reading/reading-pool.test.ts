@@ -8,6 +8,7 @@ let now = 0;
 
 function poolInTest(waitMs: number, readers = 1, sliceMs = 60_000) {
   const busy: string[] = [];
+  const failed: string[] = [];
   const pool = createReadingPool({
     url: 'sqlite:/nowhere',
     readers,
@@ -16,10 +17,15 @@ function poolInTest(waitMs: number, readers = 1, sliceMs = 60_000) {
     deadlineMs: 60_000,
     sliceMs,
     monotonic: () => now,
-    telemetry: { turn: () => undefined, busy: (why) => busy.push(why), restarted: () => undefined },
+    telemetry: {
+      turn: () => undefined,
+      busy: (why) => busy.push(why),
+      storeFailed: (code) => failed.push(code),
+      restarted: () => undefined,
+    },
   });
   onTestFinished(() => pool.stop());
-  return { busy, pool };
+  return { busy, failed, pool };
 }
 
 it('a client that disconnects while waiting is not counted as refused', async () => {
@@ -34,6 +40,15 @@ it('a client that disconnects while waiting is not counted as refused', async ()
   expect({ waiting: pool.waiting(), busy }).toEqual({ waiting: 0, busy: [] });
   release.abort();
   await held;
+});
+
+it('a turn that fails because the store cannot be read is counted by the code of the error', async () => {
+  const { busy, failed, pool } = poolInTest(60_000);
+  for (const code of ['damaged', 'unreachable', 'out_of_window', 'budget_exceeded', 'behind'] as const) {
+    const turn = pool.run({ client: 'a' }, () => Promise.reject(new StoreError(code, 'a test')));
+    await expect(turn).rejects.toMatchObject({ code });
+  }
+  expect({ busy, failed }).toEqual({ busy: [], failed: ['damaged', 'unreachable'] });
 });
 
 it('a client that waits too long is counted as refused', async () => {

@@ -1,5 +1,6 @@
 import { clientKey, siteKey } from '../../http/connections/network-tiers.ts';
 import { FairQueue, type Waiting } from '../../http/fair-queue.ts';
+import { StoreError, type StoreErrorCode } from '../../store/errors.ts';
 import { saltedMark } from '../budget/budgets.ts';
 import { type AccountReads, type ReadingChild, ReadingEnded, startReadingChild } from './reading-child.ts';
 
@@ -25,6 +26,27 @@ export class MemoryRefused extends StoreBusy {
   }
 }
 
+/** Codes of the store errors that make the store unreadable, so that its clients get `store_busy`. */
+export const storeFaults = [
+  'busy',
+  'unreachable',
+  'closed',
+  'not_a_store',
+  // Never return data of a damaged day; the operator must restore the day.
+  'damaged',
+  'io_failed',
+  'misconfigured',
+  'unexpected',
+] as const satisfies readonly StoreErrorCode[];
+/** Code of a store error that makes the store unreadable. */
+export type StoreFault = (typeof storeFaults)[number];
+
+/** Returns the code of an error that makes the store unreadable; null for any other error. */
+export function storeFaultOf(error: unknown): StoreFault | null {
+  if (!(error instanceof StoreError)) return null;
+  return storeFaults.find((code) => code === error.code) ?? null;
+}
+
 /** Receives the metrics of the pool. */
 export interface ReadingTelemetry {
   /** Called at the end of a turn that waited `waitedMs` in the queue and ran for `ranMs` in a reading process. */
@@ -35,6 +57,8 @@ export interface ReadingTelemetry {
    * long.
    */
   busy(why: 'full' | 'waited' | 'deadline'): void;
+  /** Called when a turn fails because the store cannot be read. */
+  storeFailed(code: StoreFault): void;
   /** Called when a reading process has exited or was killed. */
   restarted(): void;
 }
@@ -267,6 +291,8 @@ export function createReadingPool(options: ReadingPoolOptions): ReadingPool {
       return await work(given, reads, isWarmUp);
     } catch (error) {
       hasRead = !(error instanceof MemoryRefused);
+      const fault = storeFaultOf(error);
+      if (fault !== null) telemetry.storeFailed(fault);
       throw error;
     } finally {
       const ranMs = monotonic() - began;

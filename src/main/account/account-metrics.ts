@@ -1,5 +1,5 @@
 import type { Registry } from 'prom-client';
-import type { ReadingTelemetry } from '../../account/reading/reading-pool.ts';
+import { type ReadingTelemetry, storeFaults } from '../../account/reading/reading-pool.ts';
 import { type Metrics, metricsIn } from '../metrics.ts';
 import { type ServerMetrics, serverMetrics } from '../server-metrics.ts';
 
@@ -41,6 +41,12 @@ function readingMetrics(metrics: Metrics): ReadingTelemetry {
   const read = metrics.histogram('almanac_account_read_duration_seconds', 'Duration of turns at the store.', seconds);
   const busy = metrics.counter('almanac_account_busy_total', 'Turns refused, by reason.', 'reason');
   for (const reason of ['full', 'waited', 'deadline']) busy.inc({ reason }, 0);
+  const faults = metrics.counter(
+    'almanac_account_store_errors_total',
+    'Turns that failed because the store cannot be read, by error code.',
+    'code',
+  );
+  for (const code of storeFaults) faults.inc({ code }, 0);
   const restarts = metrics.counter(
     'almanac_account_reader_deaths_total',
     'Store-reading processes that exited or were killed at a deadline.',
@@ -51,6 +57,7 @@ function readingMetrics(metrics: Metrics): ReadingTelemetry {
       read.observe(ranMs / 1000);
     },
     busy: (reason) => busy.inc({ reason }),
+    storeFailed: (code) => faults.inc({ code }),
     restarted: () => restarts.inc(),
   };
 }

@@ -28,7 +28,12 @@ import {
 import type { AccountMetrics } from './account-metrics.ts';
 import type { accountSettings } from './account-settings.ts';
 
-const noTelemetry: ReadingTelemetry = { turn: () => undefined, busy: () => undefined, restarted: () => undefined };
+const noTelemetry: ReadingTelemetry = {
+  turn: () => undefined,
+  busy: () => undefined,
+  storeFailed: () => undefined,
+  restarted: () => undefined,
+};
 
 /** Limit on the unsent bytes of all clients, divided by the limit for one client. */
 const clientShare = 8;

@@ -67,12 +67,22 @@ export async function checkStore(url: string, now: number): Promise<StoreFinding
 
 function writer(writing: boolean, silence: number | null): Finding {
   const check = 'label writer';
+  // The stored heartbeat never decreases, so it stays ahead of a clock that was set back.
+  const ahead = silence !== null && silence < -silentMs ? `${Math.round(-silence / 1000)} s in the future` : null;
   const seconds = silence === null ? null : `${Math.max(0, Math.round(silence / 1000))} s ago`;
   if (!writing) {
+    const last = ahead === null ? seconds && `the last one was active ${seconds}` : `the last heartbeat is ${ahead}`;
     return warn(
       check,
-      `none is running${seconds === null ? '' : `; the last one was active ${seconds}`}`,
+      `none is running${last === null ? '' : `; ${last}`}`,
       'start almanac labels: the time until it runs is a gap',
+    );
+  }
+  if (ahead !== null) {
+    return fail(
+      check,
+      `a process holds the store, but its last heartbeat is ${ahead}: the clock was set back, or differs from that of its machine`,
+      'until then, it may be stuck or store no labels: docs/operations/incidents.md#the-clock-was-set',
     );
   }
   if (silence !== null && silence > silentMs) {

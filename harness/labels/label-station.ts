@@ -60,6 +60,7 @@ export async function startStation(
     resolveTxt = null as NonNullable<LabelsOptions['resolveTxt']> | null,
     role = null as InstrumentRole | null,
     unbalanced = noTelemetry.unbalanced,
+    committed = noTelemetry.committed,
   } = {},
 ): Promise<LabelStation> {
   // Leave `limitPages` out: only the tests of a full disk use it, and these tests have no standby.
@@ -75,7 +76,7 @@ export async function startStation(
     ...noTelemetry,
     published: () => first.resolve(),
     hostFull: (transport) => void hostFull.set(transport, (hostFull.get(transport) ?? 0) + 1),
-    unbalanced,
+    ...{ unbalanced, committed },
     quirk: (quirk) => void quirks.set(quirk, (quirks.get(quirk) ?? 0) + 1),
   };
   const artifacts = settings.artifacts ?? join(folder, 'artifacts');

@@ -16,6 +16,7 @@ import { requireDenyList } from './operator/deny-file.ts';
 import { RepeatFinder, RepeatMemory } from './repeats/repeats.ts';
 import { type KnownLabeler, priorityInput } from './roster/known-labeler.ts';
 import { costOf } from './shares/daily-cap.ts';
+import type { Telemetry } from './shares/telemetry.ts';
 import { isActive } from './standby/standby-store.ts';
 import { FilledIn, noChanges } from './state/filled-in.ts';
 import { comparePriority, isPrivileged } from './state/reading-state.ts';
@@ -203,9 +204,10 @@ function createAcceptance(
   isDenied: (source: string) => boolean,
   fatal: (error: unknown) => void,
 ): PageAcceptance {
-  const { store, clocks, log, telemetry, preconditions, shares } = base;
+  const { store, clocks, log, preconditions, shares } = base;
   return new PageAcceptance({
-    ...{ store, wait, retryMs, log, telemetry, isDenied, fatal },
+    ...{ store, wait, retryMs, log, isDenied, fatal },
+    telemetry: commitsOf(base),
     shareOf: shares.shareOf,
     flushGaps: async (sources) => {
       await shares.gaps.flush(sources);
@@ -217,6 +219,16 @@ function createAcceptance(
     checkPreconditions: () => preconditions.look(),
     clockGeneration: () => generationOf(base),
   });
+}
+
+/** Returns the telemetry without the commits of a standby, which keeps its rows in memory and stores nothing. */
+function commitsOf({ telemetry, role }: Foundation): Telemetry {
+  return {
+    ...telemetry,
+    committed: (...commit) => {
+      if (role?.role !== 'standby') telemetry.committed(...commit);
+    },
+  };
 }
 
 /**

@@ -1,5 +1,5 @@
 import { Gauge, type Registry } from 'prom-client';
-import type { Reading } from '../artifact/reading.ts';
+import type { ArtifactSource, Reading } from '../artifact/reading.ts';
 import { type CutReason, cutReasons } from '../http/connections/connection-table.ts';
 import { type Metrics, metricsIn } from './metrics.ts';
 
@@ -14,19 +14,29 @@ export interface ServerMetrics {
 
 /** Metrics of the facts process. */
 export interface FactsMetrics extends ServerMetrics {
+  /** Counts a change of an artifact's reading if the artifact cannot be published. */
   observed(instrument: string, reading: Reading<unknown>): void;
+  /** Registers the artifacts' sources by instrument. They are read at each scrape. */
+  artifacts(sources: Readonly<Record<string, Pick<ArtifactSource<unknown>, 'read'>>>): void;
 }
 
 /** Registers the metrics of the facts process. */
 export function factsMetrics(registry: Registry): FactsMetrics {
   const metrics = metricsIn(registry);
-  const readable = new Gauge({
+  let sources: Parameters<FactsMetrics['artifacts']>[0] = {};
+  new Gauge({
     name: 'almanac_facts_artifact_readable',
     help: '1 if the artifact of the instrument is readable, and 0 if it is not.',
     labelNames: ['instrument'],
     // Report the minimum over all workers, so that the gauge is 0 if any worker cannot read the file.
     aggregator: 'min',
     registers: [registry],
+    // Read the file at each scrape: a worker without requests would keep reporting its last reading.
+    collect() {
+      for (const [instrument, source] of Object.entries(sources)) {
+        this.set({ instrument }, source.read().kind === 'readable' ? 1 : 0);
+      }
+    },
   });
   const refused = metrics.counter(
     'almanac_facts_artifact_refusals_total',
@@ -37,8 +47,10 @@ export function factsMetrics(registry: Registry): FactsMetrics {
   return {
     ...serverMetrics('almanac_facts', metrics),
     observed: (instrument, reading) => {
-      readable.set({ instrument }, reading.kind === 'readable' ? 1 : 0);
       if (reading.kind !== 'readable') refused.inc({ instrument, reading: reading.kind });
+    },
+    artifacts: (started) => {
+      sources = started;
     },
   };
 }

@@ -7,6 +7,7 @@ import { answersIn, exchange, opened } from '../../harness/net/raw-http.ts';
 import type { Program } from '../../harness/process/program.ts';
 import { startProgramInTest } from '../../harness/process/program-in-test.ts';
 import { until } from '../../harness/process/until.ts';
+import { artifactNames } from '../../src/artifact/write.ts';
 
 const machineNode = '/usr/bin/node';
 const plain = 'GET /health HTTP/1.1\r\nHost: a\r\n\r\n';
@@ -230,6 +231,30 @@ describe('the metrics of several workers', () => {
     const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
     expect(text).toMatch(/^almanac_facts_requests_total\{route="\/v1\/instruments",status="200"\} 6$/m);
     expect(text).toMatch(/^almanac_facts_artifact_readable\{instrument="labels"\} 1$/m);
+  });
+});
+
+describe('the metric of a readable artifact', () => {
+  it.each(['1', '2'])('follows the file without a request for a fact (%s workers)', async (workers) => {
+    const folder = artifactFolderInTest();
+    const options = ['--artifacts', folder, '--workers', workers, '--metrics-port', '0'];
+    const program = startProgramInTest(['facts', '--port', '0', ...options]);
+    const { url } = await program.listening();
+    const port = await metricsPort(program);
+    const readable = async () => {
+      const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+      return [...text.matchAll(/^almanac_facts_artifact_readable\{instrument="(\w+)"\} (\d)$/gm)].map(
+        ([, instrument, value]) => `${instrument} ${value}`,
+      );
+    };
+    const path = join(folder, artifactNames.labels);
+    const content = readFileSync(path);
+    expect(await readable()).toEqual(['labels 1', 'weather 1']);
+    writeFileSync(path, '{');
+    expect(await readable()).toEqual(['labels 0', 'weather 1']);
+    expect((await fetch(`${url}/v1/labels/overview`)).status).toBe(503);
+    writeFileSync(path, content);
+    expect(await readable()).toEqual(['labels 1', 'weather 1']);
   });
 });
 

@@ -68,6 +68,7 @@ export async function startFacts(
   metrics?.connections(server.connections);
   const sources = [labels, weather, hours.weather, hours.labels, labelers.source, archive];
   await Promise.all(sources.map(async (source) => source?.start()));
+  metrics?.artifacts({ labels, weather });
   return listenOn(server, settings, log, () => Promise.all(sources.map(async (source) => source?.stop())));
 }
 

@@ -124,7 +124,7 @@ export interface LateTimes {
  * Time after an interruption of the whole instrument, in microseconds, in which the rows that waited in memory and in
  * connections are accepted.
  */
-const settleTime = 2 * minute;
+export const settleTime = 2 * minute;
 
 /**
  * Returns the times that are left out of rates, in whole minutes: the catch-ups and gaps of each labeler, and the time
@@ -134,12 +134,13 @@ const settleTime = 2 * minute;
 export async function lateTimes(
   filledIn: FilledInBySource,
   gaps: {
-    readonly instrument: readonly StoredGap[];
+    /** Gaps of the instrument, including those that end within `settleTime` before the first hour. */
+    readonly settling: readonly StoredGap[];
     readonly bySource: ReadonlyMap<string | null, readonly StoredGap[]>;
   },
   turns: Turns,
 ): Promise<LateTimes> {
-  const others = joinedSpans(gaps.instrument.flatMap((gap) => settlingSpan(gap, gap.reason) ?? []));
+  const others = joinedSpans(gaps.settling.flatMap((gap) => settlingSpan(gap, gap.reason) ?? []));
   const bySource = new Map<string, readonly MinuteSpan[]>();
   for (const source of new Set([...filledIn.keys(), ...gaps.bySource.keys()])) {
     if (source === null) continue;

@@ -126,6 +126,32 @@ test('labels that arrive after five hours without the instrument are counted in 
   expect(rateOf(file, a, -3)).toBe(60);
 });
 
+test.each([0, 30 * second, 119 * second])(
+  'labels of the oldest hour that follow an interruption by less than two minutes (%i us) belong to no rate',
+  async (before) => {
+    const end = start + 6 * hour - before;
+    const content: MemoryContent = {
+      startedAt: start,
+      rows: Array.from({ length: 79 * 60 }, (_, at) => ({ labeler: a, at: start + at * minute + 1 })).filter(
+        ({ at }) => at < end - 40 * minute || at >= end,
+      ),
+      gaps: [{ source: null, start: micros(end - 40 * minute), end: micros(end), reason: 'ingest_paused' }],
+      observedThrough: start + 79 * hour,
+    };
+    // The hour is the second one of the first file, and the oldest one of the second file.
+    const [earlier, oldest] = [
+      (await made({ content, now: start + 77 * hour + minute })).hours[1],
+      (await made({ content, now: start + 78 * hour + minute })).hours[0],
+    ];
+    expect(oldest).toEqual(earlier);
+    const late = Math.ceil((2 * minute - before) / minute);
+    expect(oldest).toMatchObject({
+      ...{ applications: 60, observed_seconds: 3600, labels_per_hour: 60 },
+      filled_in: { applications: late, removals: 0, observed_seconds: 60 * late, labeler_seconds: 60 * late },
+    });
+  },
+);
+
 test('the time of an outage that was filled in belongs to no rate, although its gap was withdrawn', async () => {
   const [from, until] = [2 * 60 + 20, 4 * 60 + 20];
   const filledIn = new FilledIn();

@@ -13,7 +13,7 @@ import { formatTimestamp, type Micros } from '../../../contract/timestamp.ts';
 import { systemCode } from '../../../ops/errors.ts';
 import { clip, silentGaps } from '../../../store/gaps.ts';
 import type { StoredGap, StoreReader } from '../../../store/port.ts';
-import { hour, type Interval } from '../../../store/time.ts';
+import { hour, type Interval, micros } from '../../../store/time.ts';
 import { Turns } from '../../clock/clock.ts';
 import { writeWithHold } from '../../operator/hold.ts';
 import { intervalOf } from '../../state/filled-in.ts';
@@ -30,6 +30,7 @@ import {
   type LateTimes,
   lateTimes,
   SourceHistory,
+  settleTime,
 } from './hour-counts.ts';
 
 /** Options for the publisher of the hours file. */
@@ -160,6 +161,8 @@ export async function makeHours(inputs: HoursInputs, maxBytes = hoursLimits.file
 
 interface GapsBySource {
   readonly instrument: readonly StoredGap[];
+  /** Gaps of the instrument, including those whose late rows were accepted in the first hour. */
+  readonly settling: readonly StoredGap[];
   readonly bySource: ReadonlyMap<string | null, readonly StoredGap[]>;
 }
 
@@ -172,17 +175,21 @@ async function gapsBySource({ reading, hours, entries }: HoursInputs, turns: Tur
   const before: StoredGap = { source: null, start: hours.start, end: epoch.startedAt, reason: 'not_observed' };
   const all = [...gaps, ...departures, ...silentGaps(frontier, hours.end, gaps), before];
   const bySource = new Map<string | null, StoredGap[]>();
+  const settling: StoredGap[] = [];
   for (let at = 0; at < all.length; at += gapsAtOnce) {
-    for (const gap of clip(all.slice(at, at + gapsAtOnce), hours)) {
+    const some = all.slice(at, at + gapsAtOnce);
+    for (const gap of clip(some, hours)) {
       const own = bySource.get(gap.source);
       if (own) own.push(gap);
       else bySource.set(gap.source, [gap]);
     }
+    const ofInstrument = some.filter(({ source }) => source === null);
+    settling.push(...clip(ofInstrument, { start: micros(hours.start - settleTime), end: hours.end }));
     if (turns.isOver) await turns.next();
   }
   const instrument = (bySource.get(null) ?? []).filter(({ start, end }) => start < end);
   bySource.delete(null);
-  return { instrument, bySource };
+  return { instrument, settling, bySource };
 }
 
 /** Rank of a labeler for which the file contains only gaps. */

@@ -12,7 +12,7 @@ import { quickTimings } from '../../../harness/labels/label-station.ts';
 import { modelRun } from '../../../harness/model/run.ts';
 import type { HttpClient } from '../../network/http/http.ts';
 import { silentLog } from '../../ops/log.ts';
-import { hour, micros, second } from '../../store/time.ts';
+import { hour, micros, minute, second } from '../../store/time.ts';
 import { noTelemetry } from '../shares/telemetry.ts';
 import {
   type LastFrame,
@@ -210,6 +210,30 @@ test('rows that waited for over 90 seconds, and rows of pages that a live stream
   // The time since the source was complete is a catch-up.
   const { endpoint } = source;
   expect(names).toEqual([[endpoint, filledInName], [endpoint], [endpoint], [endpoint]]);
+});
+
+test('labels of a hole that a page delivers are read late since the start of the hole, although later labels of the stream were live', async () => {
+  const catchUps: unknown[] = [];
+  const { ports, source, intake } = intakeWith({
+    accept: ({ observations, positions }) => {
+      catchUps.push(...positions.filter(({ endpoint }) => endpoint === filledInName));
+      return Promise.resolve(observations.length);
+    },
+  });
+  const since = micros(Math.floor(ports.time.clock() / minute) * minute);
+  let now = since;
+  Object.assign(ports.time, { clock: () => now });
+  const before = { since, target: since };
+  source.apply({ kind: 'caught_up', now, through: now, reached: since, before });
+  source.apply({ kind: 'hole_found', now, epoch: ports.time.epoch, before: null });
+  while (now < since + 13 * minute) {
+    now = micros(now + 10 * second);
+    await intake.take({ rows: [row(`live ${now}`)], transport: 'stream', move: { kind: 'stay' } }, signal);
+  }
+  expect(catchUps).toEqual([]);
+  await intake.take(page(7, row('of the hole')), signal);
+  const value = `${(since / minute).toString(36)}.${(15).toString(36)}`;
+  expect(catchUps).toEqual([{ source: did, endpoint: filledInName, value }]);
 });
 
 test('a source counts as dated after a label of its own, but not after a label that it relays from another labeler', async () => {

@@ -162,7 +162,7 @@ async function takeOne(source: Source, ports: IntakePorts, intake: Intake, signa
   dates.dated += observations.length;
   if (source.tracker.unreadSince === null) source.apply({ kind: 'completed', through: ports.time.epoch });
   // Determine the catch-up before the answer is noted, because the answer may end the time that was not read.
-  const filledIn = live ? noChanges : catchUp(source, ports);
+  const filledIn = live ? noChanges : catchUp(source, ports, transport);
   // Record the gap before the position, so that a crash between the two overstates the gap and never hides it.
   const now = clock();
   await note(source, gaps, { kind: 'answered', now, ...dates, live: transport === 'stream' ? (through ?? now) : null });
@@ -187,12 +187,14 @@ async function keepOne(
   const observations = await observe(source, ports, rows, signal, () => undefined);
   if (observations.length === 0) return;
   const page = { source: source.did, observations, refusals: [], positions: [], clockGeneration };
-  await commit(ports, page, catchUp(source, ports));
+  await commit(ports, page, catchUp(source, ports, 'poll'));
 }
 
 /** Returns the change that marks the rows accepted now as read late. */
-function catchUp({ did, tracker }: Source, { acceptance, time }: IntakePorts): PageChanges {
-  return acceptance.filledIn.covering(did, tracker.unreadSince ?? time.epoch, time.clock());
+function catchUp({ did, tracker }: Source, { acceptance, time }: IntakePorts, transport: Transport): PageChanges {
+  // While a hole is open, the stream delivers later rows live, and pages show the rows of the hole afterwards.
+  const isOutOfOrder = transport === 'poll' && tracker.reading.hole !== null;
+  return acceptance.filledIn.covering(did, tracker.unreadSince ?? time.epoch, time.clock(), { isOutOfOrder });
 }
 
 /**

@@ -10,8 +10,9 @@ import { day, type Interval, micros, minute, second } from '../../store/time.ts'
  *
  * The rule depends only on this instrument, never on `cts`: a labeler that dates a label back emitted it late, but it
  * was not read late. A catch-up begins when the source was last complete and ends with the last page before the reader
- * has read to the end. Nothing is accepted live in between, so both the rows accepted in that time and the time itself
- * are left out of a rate. A longer span than necessary leaves out more of both, and keeps the rate unbiased.
+ * has read to the end. Nothing is accepted live in between, except later rows of a stream with a hole. Both the rows
+ * accepted in that time and the time itself are left out of a rate. A longer span than necessary leaves out more of
+ * both, and keeps the rate unbiased.
  */
 
 /** Name under which the catch-ups of a source are stored together with its positions. */
@@ -81,10 +82,11 @@ export class FilledIn {
 
   /**
    * Returns the change to commit with a page that is accepted at `now`, while the source is complete only up to
-   * `since`. The change is empty if the delay is short, or if a stored catch-up covers the page.
+   * `since`. The change is empty if the delay is short, or if a stored catch-up covers the page. With `isOutOfOrder`, the
+   * page may contain rows that are older than live rows, so the catch-up includes the time of these live rows.
    */
-  covering(source: string, since: Micros, now: Micros): PageChanges {
-    const start = Math.max(since, this.#liveThrough.get(source) ?? 0);
+  covering(source: string, since: Micros, now: Micros, { isOutOfOrder = false } = {}): PageChanges {
+    const start = isOutOfOrder ? since : Math.max(since, this.#liveThrough.get(source) ?? 0);
     if (now - start <= shortDelay) return noChanges;
     // Round up: nothing is accepted between the start and the next minute. The minute after `now` is included, because
     // the commit takes time.

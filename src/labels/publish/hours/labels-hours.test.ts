@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
@@ -11,7 +11,7 @@ import { FilledIn } from '../../state/filled-in.ts';
 import type { ListedLabeler } from '../labelers/listed-labeler.ts';
 import { WindowReader } from '../window/window-reader.ts';
 import { closedHours, FilledInCounts, HourCounts, SourceHistory } from './hour-counts.ts';
-import { makeHours, readEarlierHours } from './labels-hours.ts';
+import { HoursPublisher, makeHours, readEarlierHours } from './labels-hours.ts';
 
 /** Tests of the hours file, which counts accepted rows by hour and labeler. A count is 0 only for observed time. */
 
@@ -286,6 +286,32 @@ test('a second read requests only hours that can still change, unless rows were 
   expect(await read(start + 81 * hour + 11 * minute)).toBe(1);
   content = { ...content, revision: 2 };
   expect(await read(start + 81 * hour + 12 * minute)).toBe(72);
+});
+
+test('the file stays as it is if rows of a labeler are removed after the reading, which has no gap in their place', async () => {
+  const folder = folderInTest();
+  const now = micros(start + 2 * hour + minute);
+  let content: MemoryContent = { startedAt: start, rows: rowsAt(a, start + 5, start + hour + 5), observedThrough: now };
+  const store = windowStore(() => content);
+  const publisher = new HoursPublisher({ store, folder, origin: 'live', clock: () => now });
+  const sources = {
+    ...{ at: new Date(now / 1000).toISOString(), enrolled: 1, established: 1, unstarted: 0, probing: 0, refused: 0 },
+    ...{ cursor_order_unverified: 0, undated_only: 0, provider_rejects: 0, unavailable: 0 },
+  };
+  const read = () => new WindowReader(store).read(now, 30);
+  const published = async (reading: Awaited<ReturnType<typeof read>>) => {
+    await publisher.publish({ reading, entries: [listed(a)], sources });
+    return JSON.parse(readFileSync(join(folder, 'labels-hours.json'), 'utf8')) as LabelsHours;
+  };
+  const before = await read();
+  const gap: StoredGap = { source: a, start, end: now, reason: 'maintenance' };
+  const purge = { source: a, requestedAt: now, completedAt: null, rows: 2, daysLeft: 1 };
+  const file = await published(before);
+  expect(ofHour(file, a, -1)).toEqual([1, 0, 3600]);
+  content = { ...content, rows: [], revision: 1, gaps: [gap], purges: [purge] };
+  expect(await published(before)).toEqual(file);
+  // The next reading has the gap, and a purge that is not completed does not delay the file.
+  expect(ofHour(await published(await read()), a, -1)).toEqual([null, null, 0]);
 });
 
 test('hours that are no longer retained are omitted, and hours before the epoch are not observed', async () => {

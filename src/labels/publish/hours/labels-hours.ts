@@ -35,7 +35,7 @@ import {
 
 /** Options for the publisher of the hours file. */
 interface HoursPublisherOptions {
-  readonly store: Pick<StoreReader, 'frontier' | 'countsByLabeler' | 'countsOverTime'>;
+  readonly store: Pick<StoreReader, 'frontier' | 'countsByLabeler' | 'countsOverTime' | 'purges'>;
   /** Directory of the artifacts. */
   readonly folder: string;
   readonly origin: 'live' | 'simulated';
@@ -64,7 +64,10 @@ export class HoursPublisher {
     this.#filledIn = new FilledInCounts(options.store);
   }
 
-  /** Replaces the file. Rejects if the store cannot be read or the file cannot be written; the earlier file remains. */
+  /**
+   * Replaces the file, unless a purge or the removal of a day began after the reading. Rejects if the store cannot be
+   * read or the file cannot be written. In these cases, the earlier file remains.
+   */
   async publish({ reading, entries, sources }: HoursPublication): Promise<void> {
     const { epoch, frontier, window } = reading;
     await this.#loadOnce(epoch.generationId);
@@ -75,7 +78,16 @@ export class HoursPublisher {
     const { origin } = this.#options;
     const parts = { counted, filledIn: this.#filledIn, sources: this.#sources };
     const file = await makeHours({ ...parts, reading, hours, entries, origin });
+    if (await this.#isOutdated(reading)) return;
     await writeWithHold(this.#options.folder, (hold) => writeLines(this.#path, linesOf(file, hold)));
+  }
+
+  /** Returns true if removed rows may be missing in the counts, while the reading has no gap in their place. */
+  async #isOutdated({ frontier, purges }: WindowReading): Promise<boolean> {
+    const { store } = this.#options;
+    const [{ floor }, requested] = await Promise.all([store.frontier(), store.purges()]);
+    const known = new Set(purges.map(({ source, requestedAt }) => `${source} ${requestedAt}`));
+    return floor !== frontier.floor || requested.some((one) => !known.has(`${one.source} ${one.requestedAt}`));
   }
 
   get #path(): string {

@@ -15,7 +15,7 @@ import { readSource, streamSession } from '../../src/labels/reading/read-source.
 import { DailyCap } from '../../src/labels/shares/daily-cap.ts';
 import { Pace, SourceUsage } from '../../src/labels/shares/pace.ts';
 import { noTelemetry, type quirks } from '../../src/labels/shares/telemetry.ts';
-import { FilledIn } from '../../src/labels/state/filled-in.ts';
+import { FilledIn, noChanges } from '../../src/labels/state/filled-in.ts';
 import {
   noPosition,
   type ReadingEvent,
@@ -261,7 +261,7 @@ export function scriptedPorts(
         }),
       verify: (_, rows) => Promise.resolve(rows.map(() => 'unsigned' as const)),
       refused: new RefusedMemory(),
-      repeats: { find: () => Promise.resolve({ changes: [], committed: () => undefined }), load: () => false },
+      repeats: { find: () => Promise.resolve(noChanges), load: () => false },
       filledIn: new FilledIn(),
       purges: over.purges ?? { requestedAt: () => null },
       cap: new DailyCap({ clock, shareOf, budgetBytes: () => 1e9, isTight: () => false }),

@@ -1,5 +1,5 @@
 import { createIntake, type SourceIntake } from '../../src/labels/ingest/intake.ts';
-import { note, type ReaderPorts } from '../../src/labels/ingest/ports.ts';
+import { batchOf, note, type ReaderPorts } from '../../src/labels/ingest/ports.ts';
 import { RefusedMemory } from '../../src/labels/ingest/refused-memory.ts';
 import type { ListedLabeler } from '../../src/labels/publish/labelers/listed-labeler.ts';
 import { recordCaughtUp, unread } from '../../src/labels/reading/catch-up.ts';
@@ -7,7 +7,7 @@ import { FilledIn } from '../../src/labels/state/filled-in.ts';
 import type { TrackedState } from '../../src/labels/state/reading-state.ts';
 import type { Source } from '../../src/labels/state/source.ts';
 import { changedGaps } from '../../src/store/gaps.ts';
-import type { GapChange, Position, PositionChange, StoredGap } from '../../src/store/port.ts';
+import type { Batch, GapChange, Position, StoredGap } from '../../src/store/port.ts';
 import { hour, micros, second } from '../../src/store/time.ts';
 import { newSource, scriptedPorts } from './label-reader.ts';
 
@@ -132,7 +132,7 @@ export class SimulatedOutages {
     const unasked = { http: { get: fails, post: fails } as never, openStream: fails };
     const { ports } = scriptedPorts({
       ...unasked,
-      accept: ({ source, observations, positions }) => Promise.resolve(this.#accept(source, observations, positions)),
+      accept: (page) => Promise.resolve(this.#accept(page.source, batchOf(micros(this.#now), [page]))),
       gaps: { change: (change) => Promise.resolve(this.#change(change)) },
     });
     const time = { ...ports.time, clock: () => micros(this.#now), epoch: micros(this.startedAt) };
@@ -165,7 +165,7 @@ export class SimulatedOutages {
     one.isLive = true;
   }
 
-  #accept(source: string, observations: readonly unknown[], positions: readonly PositionChange[]): number {
+  #accept(source: string, { observations, positions }: Batch): number {
     for (const _ of observations) this.#accepted(source, this.#now);
     for (const { endpoint, value } of positions) {
       const position = { source, endpoint, value: value ?? '', acceptedAt: micros(this.#now) };

@@ -1,13 +1,16 @@
 import { expect, test } from 'vitest';
-import { emptyPage as page } from '../../../harness/labels/label-reader.ts';
+import { newSource, emptyPage as page, scriptedPorts } from '../../../harness/labels/label-reader.ts';
 import { silentLog } from '../../ops/log.ts';
 import { StoreError } from '../../store/errors.ts';
-import { maxBatchRows, type StoredGap } from '../../store/port.ts';
-import { day, hour, type Interval, micros, second } from '../../store/time.ts';
+import { type Batch, maxBatchRows, type StoredGap } from '../../store/port.ts';
+import { day, hour, type Interval, micros, minute, second } from '../../store/time.ts';
 import { Preconditions } from '../assembly/preconditions.ts';
 import { wait } from '../clock/clock.ts';
+import { RepeatMemory, readRepeats, repeatsName } from '../repeats/repeats.ts';
 import { noTelemetry } from '../shares/telemetry.ts';
+import { FilledInReader } from '../state/filled-in.ts';
 import { acceptanceLimits, ClockChanged, PageAcceptance } from './acceptance.ts';
+import { createIntake } from './intake.ts';
 import type { AcceptanceOptions, AcceptedPage } from './ports.ts';
 
 const disk = { folder: '', minFreeBytes: 0, maxDailyBytes: 1, isDerived: true, windowDays: 30 };
@@ -118,6 +121,57 @@ test('a page that a full disk rejected is not stored if its labeler is denied wh
   const running = acceptance.run(ends.signal);
   await expect(acceptance.accept(page)).rejects.toThrow('the source is denied');
   expect(appended).toBe(1);
+  ends.abort();
+  await running;
+});
+
+test('repeats and a catch-up belong to the time at which their rows are stored, however long acceptance was paused', async () => {
+  const start = micros(Date.parse('2026-11-10T23:50:00Z') * 1000);
+  const [did, epoch] = ['did:plc:aaaaaaaaaaaaaaaaaaaaaaaa', micros(start - hour)];
+  const batches: Batch[] = [];
+  let now = start;
+  const acceptance = pausedAcceptance({
+    clock: () => now,
+    checkPreconditions: () => ({ pause: null, gap: null, since: null }),
+    wait: async () => {
+      now = micros(start + 140 * minute);
+    },
+    store: {
+      append: async (batch) => {
+        if (now === start) throw new StoreError('busy', 'the store is busy');
+        batches.push(batch);
+        return { accepted: batch.observations.length, duplicates: [], first: batch.at, last: batch.at };
+      },
+      recordGap: () => Promise.resolve(),
+    },
+  });
+  const unasked = { http: {} as never, openStream: () => Promise.reject(new Error('not reached')) };
+  const { ports } = scriptedPorts({ ...unasked, accept: (page) => acceptance.accept(page) });
+  const repeats = new RepeatMemory(
+    { count: async () => 120 },
+    () => now,
+    () => false,
+  );
+  Object.assign(ports.acceptance, { repeats });
+  Object.assign(ports.time, { clock: () => now, epoch });
+  const intake = createIntake(newSource(did, 'https://labeler.example', ports), ports, () => undefined);
+  const ends = new AbortController();
+  const running = acceptance.run(ends.signal);
+  const take = async (cursor: number) => {
+    const row = { src: did, uri: 'did:plc:b', val: 'a', cts: new Date(start / 1000).toISOString() };
+    await intake.take({ rows: [row], transport: 'poll', move: { kind: 'page', cursor, tail: 'p' } }, ends.signal);
+    const positions = (batches.at(-1)?.positions ?? []).map((one) => ({ ...one, value: one.value ?? '' }));
+    const marked = positions.find(({ endpoint }) => endpoint === repeatsName)?.value ?? '';
+    const dated = positions.map((one) => ({ ...one, acceptedAt: now }));
+    return { repeats: readRepeats(marked), late: (await new FilledInReader().read(dated)).get(did) };
+  };
+  const stored = (start + 140 * minute) / minute;
+  expect(await take(1)).toEqual({
+    repeats: [{ minute: stored, count: 120 }],
+    late: [{ start: epoch / minute, end: stored + 2 }],
+  });
+  expect(batches.map(({ at }) => at)).toEqual([now]);
+  expect(await take(2)).toMatchObject({ repeats: [{ minute: stored, count: 240 }] });
   ends.abort();
   await running;
 });

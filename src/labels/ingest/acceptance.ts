@@ -121,7 +121,7 @@ export class PageAcceptance {
   async accept(page: AcceptedPage): Promise<number> {
     if (this.#isClosed) throw new Error('stopped');
     return new Promise<number>((done, failed) => {
-      const cost = pageBytes(page) + pageOverheadBytes;
+      const cost = pageBytes(page, this.#options.clock) + pageOverheadBytes;
       this.#queue.push(this.#options.shareOf(page.source), { page, cost, done, failed }, cost);
       this.#queuedBytes += cost;
       this.#wake?.();
@@ -309,7 +309,7 @@ export class PageAcceptance {
       sums.rows += next.page.observations.length;
       sums.bytes += next.cost - pageOverheadBytes;
       sums.refusals += next.page.refusals.length;
-      sums.positions += next.page.positions.length;
+      sums.positions += next.page.positions.length + (next.page.marks?.length ?? 0);
       sums.refusedRows += next.page.refusedRows?.length ?? 0;
       const { bytes, ...counts } = sums;
       const isFull = bytes > groupBytes || Object.values(counts).some((count) => count > maxBatchRows);

@@ -24,6 +24,7 @@ import {
 import { positionAfter, Source } from '../state/source.ts';
 import { Tracker } from '../state/tracker.ts';
 import { createIntake, DeliveryAccount, passesHole } from './intake.ts';
+import { batchOf } from './ports.ts';
 
 const filledInName = 'filled-in';
 
@@ -188,7 +189,8 @@ test('rows that waited for over 90 seconds, and rows of pages that a live stream
   const live: (boolean | undefined)[] = [];
   const names: string[][] = [];
   const { ports, source, intake } = intakeWith({
-    accept: ({ observations, positions }) => {
+    accept: (page) => {
+      const { observations, positions } = batchOf(ports.time.clock(), [page]);
       names.push(positions.map(({ endpoint }) => endpoint));
       return Promise.resolve(live.push(...observations.map((observation) => observation.live)));
     },
@@ -215,7 +217,8 @@ test('rows that waited for over 90 seconds, and rows of pages that a live stream
 test('labels of a hole that a page delivers are read late since the start of the hole, although later labels of the stream were live', async () => {
   const catchUps: unknown[] = [];
   const { ports, source, intake } = intakeWith({
-    accept: ({ observations, positions }) => {
+    accept: (accepted) => {
+      const { observations, positions } = batchOf(now, [accepted]);
       catchUps.push(...positions.filter(({ endpoint }) => endpoint === filledInName));
       return Promise.resolve(observations.length);
     },

@@ -190,33 +190,30 @@ async function keepOne(
   await commit(ports, page, catchUp(source, ports, 'poll'));
 }
 
-/** Returns the change that marks the rows accepted now as read late. */
+/** Returns the change that marks the rows of a page as read late. */
 function catchUp({ did, tracker }: Source, { acceptance, time }: IntakePorts, transport: Transport): PageChanges {
   // While a hole is open, the stream delivers later rows live, and pages show the rows of the hole afterwards.
   const isOutOfOrder = transport === 'poll' && tracker.reading.hole !== null;
-  return acceptance.filledIn.covering(did, tracker.unreadSince ?? time.epoch, time.clock(), { isOutOfOrder });
+  return acceptance.filledIn.covering(did, tracker.unreadSince ?? time.epoch, { isOutOfOrder });
 }
 
 /**
  * Commits a page that the daily cap admitted, in parts if necessary. Charges the source for the commit, and refunds
- * rows that are not stored. The first part contains the change of the catch-up, so that no stored row of the page is
- * outside it. Returns the number of new rows.
+ * rows that are not stored. Each part extends the catch-up, so that no stored row of the page is outside it, even if a
+ * pause separates the parts. Returns the number of new rows.
  */
 async function commit(ports: IntakePorts, page: AcceptedPage, filledIn: PageChanges): Promise<number> {
   const { source, observations } = page;
   const cost = costOf(observations);
   let stored = 0;
-  let { changes } = filledIn;
   try {
     // Commit each part with its own repeats, so that after a crash between two parts the rows of the first part are
     // detected as repeats.
     for (const part of split(page)) {
       const repeats = await ports.acceptance.repeats.find(source, part.observations);
-      const positions = [...part.positions, ...repeats.changes, ...changes];
-      stored += await ports.acceptance.accept({ ...part, positions });
-      repeats.committed();
-      if (changes.length > 0) filledIn.committed();
-      changes = [];
+      const marks = [repeats, filledIn].filter((one) => one !== noChanges);
+      stored += await ports.acceptance.accept({ ...part, marks });
+      for (const one of marks) one.committed();
     }
   } finally {
     const part = cost.rows === 0 ? 0 : 1 - stored / cost.rows;

@@ -19,7 +19,7 @@ import type { DailyCap } from '../shares/daily-cap.ts';
 import type { ShareKey } from '../shares/fair-queue.ts';
 import type { Pace, SourceUsage } from '../shares/pace.ts';
 import type { Telemetry } from '../shares/telemetry.ts';
-import type { FilledIn } from '../state/filled-in.ts';
+import type { FilledIn, PageChanges } from '../state/filled-in.ts';
 import type { ReadingEvent } from '../state/reading-events.ts';
 import type { Source } from '../state/source.ts';
 import type { Tracker } from '../state/tracker.ts';
@@ -185,6 +185,8 @@ export interface AcceptedPage extends Omit<Batch, 'at'> {
   readonly source: string;
   /** Value of `clockGeneration` when the labels were judged. */
   readonly clockGeneration: number;
+  /** Changes that contain the time of the commit, in addition to `positions`. */
+  readonly marks?: readonly PageChanges[];
 }
 
 /**
@@ -224,16 +226,23 @@ export function batchOf(at: Micros, pages: readonly AcceptedPage[]): Batch {
     at,
     observations: pages.flatMap(({ observations }) => observations),
     refusals: pages.flatMap(({ refusals }) => refusals),
-    positions: pages.flatMap(({ positions }) => positions),
+    positions: pages.flatMap(({ positions, marks = [] }) => [
+      ...positions,
+      ...marks.flatMap((one) => one.changesAt(at)),
+    ]),
     refusedRows: pages.flatMap(({ refusedRows }) => refusedRows ?? []),
   };
 }
 
-/** Returns the cost of a page in a batch, in bytes. */
-export function pageBytes({ observations, positions, refusedRows = [] }: AcceptedPage): number {
+/** Returns the cost of a page in a batch, in bytes, if it is committed now. */
+export function pageBytes(
+  { observations, positions, refusedRows = [], marks = [] }: AcceptedPage,
+  clock: () => Micros,
+): number {
   const labels = observations.reduce((sum, { label }) => sum + labelBytes(label), 0);
+  const changes = [...positions, ...marks.flatMap((one) => one.changesAt(clock()))];
   const texts = [
-    ...positions.map(({ source, endpoint, value }) => `${value}${endpoint}${source}`),
+    ...changes.map(({ source, endpoint, value }) => `${value}${endpoint}${source}`),
     ...refusedRows.map(({ source, rows }) => `${rows}${source}`),
   ];
   return labels + texts.reduce((sum, text) => sum + 3 * text.length, 0);

@@ -55,17 +55,18 @@ export class RepeatMemory {
     return true;
   }
 
-  /**
-   * Counts the repeats among the rows of the next commit. Each source may have one pending page at a time.
-   */
+  /** Counts the repeats among the rows of a page. Each source may have one pending page at a time. */
   async find(source: string, observations: readonly NewObservation[]): Promise<PageChanges> {
     const count = await this.#finder.count(source, observations);
     if (count === 0) return noChanges;
-    const before = readRepeats(this.#sources.get(source)?.text ?? '');
-    const repeats = addRepeats(before, { minute: this.#minute(), count });
-    const value = writeRepeats(repeats, maxPositionLength - source.length - repeatsName.length);
+    let value = '';
     return {
-      changes: [{ source, endpoint: repeatsName, value }],
+      changesAt: (at) => {
+        const before = readRepeats(this.#sources.get(source)?.text ?? '');
+        const repeats = addRepeats(before, { minute: Math.floor(at / minute), count });
+        value = writeRepeats(repeats, maxPositionLength - source.length - repeatsName.length);
+        return [{ source, endpoint: repeatsName, value }];
+      },
       committed: () => this.#keep(source, value),
     };
   }
@@ -75,7 +76,7 @@ export class RepeatMemory {
    */
   #keep(source: string, text: string): void {
     this.#sources.set(source, { text, newest: readRepeats(text).at(-1)?.minute ?? 0 });
-    const expired = this.#minute() - keptMinutes;
+    const expired = Math.floor(this.#clock() / minute) - keptMinutes;
     for (const [one, { newest }] of this.#sources) if (newest <= expired) this.#sources.delete(one);
     if (this.#sources.size > maxSources) this.#sources.delete(this.#dispensable() ?? source);
   }
@@ -93,10 +94,6 @@ export class RepeatMemory {
       if (isFirst) found = { source, isPrivileged, newest };
     }
     return found?.source ?? null;
-  }
-
-  #minute(): number {
-    return Math.floor(this.#clock() / minute);
   }
 }
 

@@ -49,7 +49,7 @@ const filledIn = new FilledIn();
 test('a replay stores keys before rows, because repeats depend on the keys, and stores rows before the positions that follow the rows', async () => {
   const { changes, writer } = recordingWriter();
   const repeated: PageChanges = {
-    changes: [{ source: did, endpoint: 'repeats', value: 'one repeat' }],
+    changesAt: () => [{ source: did, endpoint: 'repeats', value: 'one repeat' }],
     committed: () => undefined,
   };
   const repeats = { find: async () => (changes.includes('k') ? repeated : noChanges) };
@@ -71,7 +71,7 @@ test('a replay stores definitions in few commits, and skips a labeler if the wri
   const revision = (name: string, content = '{}') => ({ did: `did:plc:${name}`, seenAt: micros(2), content });
   const large = 'x'.repeat(1024 * 1024);
   kept.putDefinitions([revision('a', large), revision('newer'), revision('b', large), revision('c')]);
-  const repeats = { find: async () => ({ changes: [], committed: () => undefined }) };
+  const repeats = { find: async () => noChanges };
   await replay(kept, writer, { clock: () => micros(3), refused: unchanged, repeats, filledIn, shares, stored: [] });
   expect(changes.slice(-2)).toEqual(['definitions of did:plc:a', 'definitions of did:plc:b, did:plc:c']);
 });
@@ -93,7 +93,7 @@ test('a replay dates pages, positions and marks at the time of the pages that th
     positions: [{ ...other, endpoint: 'x', value: null }],
   });
   const refused = { refusals: [{ source: did, reason: 'late' as const, print: 'f', number: 0 }], changes: [] };
-  const repeats = { find: async () => ({ changes: [], committed: () => undefined }) };
+  const repeats = { find: async () => noChanges };
   const stored = [{ ...other, value: 'r', acceptedAt: micros(4 * second) }];
   const clock = () => micros(5 * minute);
   await replay(
@@ -121,7 +121,7 @@ test('a replay dates pages, positions and marks at the time of the pages that th
 test('a replay marks the rows that a standby kept for longer than 90 seconds as read late and not live', async () => {
   const replayedAt = async (now: number) => {
     const { changes, live, writer } = recordingWriter();
-    const repeats = { find: async () => ({ changes: [], committed: () => undefined }) };
+    const repeats = { find: async () => noChanges };
     const options = {
       clock: () => micros(now),
       refused: unchanged,

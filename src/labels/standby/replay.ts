@@ -50,8 +50,7 @@ export async function replay(
   { clock, refused, repeats, filledIn, shares, stored }: ReplayOptions,
 ): Promise<{ readonly rows: number; readonly known: number }> {
   const result = { rows: 0, known: 0 };
-  const append = async (content: Partial<Batch>): Promise<void> => {
-    const at = clock();
+  const append = async (content: Partial<Batch>, at = clock()): Promise<void> => {
     const pagesAt = kept.pagesAt === null ? null : earlier(kept.pagesAt, at);
     const batch = { observations: [], refusals: [], positions: [], ...content, at, pagesAt };
     const { accepted, duplicates } = await store.append(batch);
@@ -66,17 +65,19 @@ export async function replay(
   for (const part of parts(drained, ({ observation }) => labelBytes(observation.label), maxBatchRows)) {
     const now = clock();
     const observations = part.map((row) => observationAt(now, row));
-    const found: PageChanges[] = [];
-    const positions: PositionChange[] = [];
+    const marks: { readonly one: PageChanges; readonly acceptedAt: Micros }[] = [];
     for (const [source, own] of Map.groupBy(part, ({ observation }) => observation.label.src)) {
       const labels = own.map(({ observation }) => observation);
-      const marks = [await repeats.find(source, labels), filledIn.covering(source, since, clock())];
       const acceptedAt = earlier(own.at(-1)?.acceptedAt ?? now, now);
-      positions.push(...marks.flatMap(({ changes }) => changes.map((change) => ({ ...change, acceptedAt }))));
-      found.push(...marks);
+      marks.push({ one: await repeats.find(source, labels), acceptedAt });
+      marks.push({ one: filledIn.covering(source, since), acceptedAt });
     }
-    await append({ observations, positions });
-    for (const one of found) one.committed();
+    const at = clock();
+    const positions = marks.flatMap(({ one, acceptedAt }) =>
+      one.changesAt(at).map((change) => ({ ...change, acceptedAt })),
+    );
+    await append({ observations, positions }, at);
+    for (const { one } of marks) one.committed();
   }
   for (const part of refusedParts(refused)) await append(part);
   // Store the counts of refused rows before the positions: after a crash between the two, the rows are read again and

@@ -15,9 +15,10 @@ const after = (time: number) => micros(start + time);
 
 /** Accepts a page that is not live, and returns the spans that are then stored. */
 async function accepted(filledIn: FilledIn, since: number, now: number) {
-  const change = filledIn.covering(did, after(since), after(now));
+  const change = filledIn.covering(did, after(since));
+  const changes = change.changesAt(after(now));
   change.committed();
-  const positions = change.changes.map((one) => ({ ...one, value: one.value ?? '', acceptedAt: after(now) }));
+  const positions = changes.map((one) => ({ ...one, value: one.value ?? '', acceptedAt: after(now) }));
   return (await new FilledInReader().read(positions)).get(did);
 }
 
@@ -60,14 +61,14 @@ test('the catch-ups of labelers that left the roster are forgotten, whether they
 
 test('a page whose commit failed is covered again', async () => {
   const filledIn = new FilledIn();
-  const [first, second_] = [1, 2].map(() => filledIn.covering(did, start, after(hour)).changes);
+  const [first, second_] = [1, 2].map(() => filledIn.covering(did, start).changesAt(after(hour)));
   expect(first).toHaveLength(1);
   expect(second_).toEqual(first);
 });
 
 test('a restart loads the spans from the positions, and then extends them', async () => {
   const before = new FilledIn();
-  const [change] = before.covering(did, start, after(hour)).changes;
+  const [change] = before.covering(did, start).changesAt(after(hour));
   const restarted = new FilledIn();
   expect(restarted.load(did, 'https://labeler.example', '[null,null,7,null]')).toBe(false);
   expect(restarted.load(did, filledInName, change?.value ?? '')).toBe(true);
@@ -111,9 +112,10 @@ test('any number of catch-ups fits a position, and no time of a catch-up is ever
       for (const { pause, length } of all) {
         const since = at + pause * minute;
         at = since + length * minute;
-        const change = filledIn.covering(did, after(since), after(at));
+        const change = filledIn.covering(did, after(since));
+        const [changed] = change.changesAt(after(at));
         change.committed();
-        value = change.changes[0]?.value ?? value;
+        value = changed?.value ?? value;
         covered.push([since, at]);
       }
       expect(value.length + did.length + filledInName.length).toBeLessThan(maxPositionLength);

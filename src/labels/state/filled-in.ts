@@ -40,13 +40,17 @@ export type FilledInBySource = ReadonlyMap<string, readonly MinuteSpan[]>;
 
 /** Changes about the rows of a page, such as their catch-up or repeats, which must be committed with these rows. */
 export interface PageChanges {
-  readonly changes: readonly PositionChange[];
-  /** Applies the changes to the memory. Must be called once the rows are durable. */
+  /**
+   * Returns the changes for rows that are stamped at `at`. The page may wait for its commit for hours, so the changes
+   * are created at each attempt to commit it.
+   */
+  changesAt(at: Micros): readonly PositionChange[];
+  /** Applies the changes that were created last to the memory. Must be called once the rows are durable. */
   committed(): void;
 }
 
 /** Changes about rows that need none. */
-export const noChanges: PageChanges = { changes: [], committed: () => undefined };
+export const noChanges: PageChanges = { changesAt: () => [], committed: () => undefined };
 
 /** Records the catch-ups of all sources. They are stored with the positions, so a restart does not lose them. */
 export class FilledIn {
@@ -81,24 +85,34 @@ export class FilledIn {
   }
 
   /**
-   * Returns the change to commit with a page that is accepted at `now`, while the source is complete only up to
-   * `since`. The change is empty if the delay is short, or if a stored catch-up covers the page. With `isOutOfOrder`, the
-   * page may contain rows that are older than live rows, so the catch-up includes the time of these live rows.
+   * Returns the change to commit with a page that is accepted while the source is complete only up to `since`. The change
+   * is empty if the delay is short, or if a stored catch-up covers the page. With `isOutOfOrder`, the page may contain
+   * rows that are older than live rows, so the catch-up includes the time of these live rows.
    */
-  covering(source: string, since: Micros, now: Micros, { isOutOfOrder = false } = {}): PageChanges {
+  covering(source: string, since: Micros, { isOutOfOrder = false } = {}): PageChanges {
     const start = isOutOfOrder ? since : Math.max(since, this.#liveThrough.get(source) ?? 0);
-    if (now - start <= shortDelay) return noChanges;
+    let value: string | null = null;
+    return {
+      changesAt: (at) => {
+        value = this.#extended(source, start, at);
+        return value === null ? [] : [{ source, endpoint: filledInName, value }];
+      },
+      committed: () => {
+        if (value !== null) this.#spans.set(source, readSpans(value));
+      },
+    };
+  }
+
+  /** Returns the stored form of the spans with a catch-up from `start` to `now`, or null if they already contain it. */
+  #extended(source: string, start: number, now: Micros): string | null {
+    if (now - start <= shortDelay) return null;
     // Round up: nothing is accepted between the start and the next minute. The minute after `now` is included, because
     // the commit takes time.
     const span = { start: Math.ceil(start / minute), end: Math.floor(now / minute) + 2 };
     const before = this.#spans.get(source) ?? [];
     const isCovered = before.some((one) => one.start <= span.start && one.end >= span.end);
-    if (isCovered) return noChanges;
-    const value = writeSpans(joinedSpans([...before, span]).filter(({ end }) => end > span.end - keptMinutes));
-    return {
-      changes: [{ source, endpoint: filledInName, value }],
-      committed: () => this.#spans.set(source, readSpans(value)),
-    };
+    if (isCovered) return null;
+    return writeSpans(joinedSpans([...before, span]).filter(({ end }) => end > span.end - keptMinutes));
   }
 }
 

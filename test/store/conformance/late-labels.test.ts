@@ -21,9 +21,9 @@ describe.each(kinds)('a $name store', (kind) => {
   it('counts the labels that were read late, and keeps their times when it is opened again', async () => {
     const filledIn = new FilledIn();
     const accept = async (at: number, since: number, from: number, until: number): Promise<void> => {
-      const { changes, committed } = filledIn.covering(did, later(noon, since), later(noon, at));
+      const { changesAt, committed } = filledIn.covering(did, later(noon, since));
       const observations = own.slice(from, until).map(observationOf);
-      await on.store.append({ at: later(noon, at), observations, refusals: [], positions: changes });
+      await on.store.append({ at: later(noon, at), observations, refusals: [], positions: changesAt(later(noon, at)) });
       committed();
       if (at === since) filledIn.live(did, later(noon, at + second));
     };

@@ -155,7 +155,7 @@ test.each([0, 30 * second, 119 * second])(
 test('the time of an outage that was filled in belongs to no rate, although its gap was withdrawn', async () => {
   const [from, until] = [2 * 60 + 20, 4 * 60 + 20];
   const filledIn = new FilledIn();
-  const { changes } = filledIn.covering(b, micros(start + from * minute), micros(start + until * minute));
+  const changes = filledIn.covering(b, micros(start + from * minute)).changesAt(micros(start + until * minute));
   const content: MemoryContent = {
     startedAt: start,
     rows: [...rowsAround(a, [0, 0], 6 * hour), ...rowsAround(b, [from, until], 6 * hour)],

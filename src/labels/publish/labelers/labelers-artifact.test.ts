@@ -97,7 +97,8 @@ test('the days on which a labeler was read late are listed, without short delays
     { from: 29 * day, length: 30 * minute },
   ].flatMap(({ from, length }) => {
     const since = micros(window.start - 12 * hour + from);
-    const { changes, committed } = filledIn.covering(did, since, micros(since + length));
+    const { changesAt, committed } = filledIn.covering(did, since);
+    const changes = changesAt(micros(since + length));
     committed();
     return changes.map((one) => ({ ...one, value: one.value ?? '', acceptedAt: now }));
   });

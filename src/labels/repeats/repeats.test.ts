@@ -189,6 +189,38 @@ test('repeats that exceed the maximum length of the text are merged by hour, and
   expect(short.length).toBeGreaterThan(10);
 });
 
+test('an interval that contains a part of a merged hour has this part of its repeats', () => {
+  const repeats = Array.from({ length: 28 * 60 }, (_, i) => repeatsAt(i, 30));
+  const stored = burstsOf(readRepeats(writeRepeats(repeats, 4_000)));
+  expect(stored.length).toBeLessThan(repeats.length);
+  const counted = (from: number, until: number): number =>
+    burstsIn(stored, { start: micros((first + from) * minute), end: micros((first + until) * minute) });
+  const starts = Array.from({ length: 28 * 60 }, (_, i) => i).filter((from) => from % 7 === 0);
+  expect(starts.map((from) => counted(from, 28 * 60))).toEqual(starts.map((from) => 30 * (28 * 60 - from)));
+  expect(starts.map((from) => counted(0, from))).toEqual(starts.map((from) => 30 * from));
+});
+
+test('the parts of a merged hour have all its repeats together, however it is divided', () => {
+  const merged = readRepeats(writeRepeats([repeatsAt(0, 50), repeatsAt(7, 51), repeatsAt(38, 6)], 16));
+  const at = (minuteOfTest: number) => micros((first + minuteOfTest) * minute);
+  const parts = Array.from({ length: 45 }, (_, i) => burstsIn(merged, { start: at(i), end: at(i + 1) }));
+  expect(new Set(parts)).toEqual(new Set([0, 2, 3]));
+  expect(parts.reduce((sum, count) => sum + count, 0)).toBe(107);
+  expect(burstsIn(merged, { start: at(5), end: at(3) })).toBe(0);
+});
+
+test('repeats of a minute in a merged hour, as after the clock was set back, are added to the hour', () => {
+  const text = writeRepeats([repeatsAt(0, 50), repeatsAt(7, 51), repeatsAt(38, 6)], 16);
+  const added = addRepeats(readRepeats(text), repeatsAt(20, 3));
+  expect(added).toEqual([{ minute: first, through: first + 38, count: 110 }]);
+  expect(readRepeats(writeRepeats(addRepeats(added, repeatsAt(45, 9)), 100))).toEqual([...added, repeatsAt(45, 9)]);
+});
+
+test('a version that does not know the last minute of a merged hour reads a minute without repeats', () => {
+  const text = writeRepeats([repeatsAt(0, 50), repeatsAt(7, 51), repeatsAt(38, 6), repeatsAt(70, 4)], 19);
+  expect(text).toBe(`${first.toString(36)}.2z 12.0 w.4`);
+});
+
 test('burstsByLabeler yields to the event loop between the labelers', async () => {
   const positions = Array.from({ length: 2_000 }, (_, i) => ({
     ...{ source: `did:web:${i}.example`, endpoint: 'repeats', value: '1.2s', acceptedAt: micros(0) },

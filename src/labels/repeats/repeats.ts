@@ -113,11 +113,18 @@ export const burst = {
 /** Age in minutes after which repeats are forgotten. No published window includes older repeats. */
 const keptMinutes = (31 * day) / minute;
 
-/** Number of rows of one source in one minute that repeat known labels with a different time. */
+/** Number of rows of one source in one minute, or in a part of an hour, that repeat known labels with a different time. */
 export interface Repeats {
-  /** Minutes since 1970 by the local clock. */
+  /** First minute, counted since 1970 by the local clock. */
   readonly minute: number;
+  /** Last minute; absent if there is only one. */
+  readonly through?: number;
   readonly count: number;
+}
+
+/** Returns the last minute of repeats. */
+export function lastMinute({ minute: at, through = at }: Repeats): number {
+  return through;
 }
 
 /**
@@ -125,10 +132,8 @@ export interface Repeats {
  * for any published window.
  */
 export function addRepeats(repeats: readonly Repeats[], { minute: at, count }: Repeats): Repeats[] {
-  const counts = new Map(repeats.map((one) => [one.minute, one.count]));
-  counts.set(at, (counts.get(at) ?? 0) + count);
-  return [...counts]
-    .map(([minuteAt, sum]) => ({ minute: minuteAt, count: sum }))
+  const own = repeats.find((one) => one.minute <= at && at <= lastMinute(one)) ?? { minute: at, count: 0 };
+  return [...repeats.filter((one) => one !== own), { ...own, count: own.count + count }]
     .filter((one) => one.minute > at - keptMinutes)
     .sort((a, b) => a.minute - b.minute);
 }
@@ -157,14 +162,14 @@ export function burstsOf(repeats: readonly Repeats[]): Repeats[] {
 
 /**
  * Formats the repeats as a string of at most `maxCharacters` characters. If necessary, merges the minutes of the
- * oldest hours and then omits the oldest entries.
+ * oldest hours, then omits the last minutes of the oldest merged hours, and then the oldest entries.
  */
 export function writeRepeats(repeats: readonly Repeats[], maxCharacters: number): string {
   let kept = [...repeats];
   let text = textOf(kept);
   while (text.length > maxCharacters && kept.length > 0) {
     const merged = mergeOldest(kept);
-    kept = merged.length < kept.length ? merged : kept.slice(1);
+    kept = merged.length < kept.length ? merged : (withoutOldestEnd(kept) ?? kept.slice(1));
     text = textOf(kept);
   }
   return text;
@@ -178,7 +183,10 @@ export function readRepeats(text: string): Repeats[] {
     const [, gap, count] = /^([0-9a-z]{1,8})\.([0-9a-z]{1,8})$/.exec(entry) ?? [];
     if (gap === undefined || count === undefined) continue;
     at += Number.parseInt(gap, 36);
-    repeats.push({ minute: at, count: Number.parseInt(count, 36) });
+    const [rows, last] = [Number.parseInt(count, 36), repeats.at(-1)];
+    // A minute without repeats is the last minute of the preceding entry. In earlier versions, it changes no sum.
+    if (rows === 0 && last) repeats.splice(-1, 1, { ...last, through: at });
+    else repeats.push({ minute: at, count: rows });
   }
   return repeats;
 }
@@ -189,17 +197,25 @@ export function readRepeats(text: string): Repeats[] {
 function mergeOldest(repeats: readonly Repeats[]): Repeats[] {
   const hours = Map.groupBy(repeats, ({ minute: at }) => Math.floor(at / burst.minutes));
   const oldest = [...hours].find(([, own]) => own.length > 1)?.[0];
-  return [...hours].flatMap(([at, own]) => (at === oldest ? [{ minute: own[0]?.minute ?? 0, count: sum(own) }] : own));
+  return [...hours].flatMap(([at, own]) => (at === oldest ? [own.reduce(merged)] : own));
+}
+
+function merged(all: Repeats, next: Repeats): Repeats {
+  return { minute: all.minute, through: lastMinute(next), count: all.count + next.count };
+}
+
+/** Returns the repeats with those of the oldest merged hour in its first minute, or null if no hour is merged. */
+function withoutOldestEnd(repeats: readonly Repeats[]): Repeats[] | null {
+  const oldest = repeats.find(({ through }) => through !== undefined);
+  if (oldest === undefined) return null;
+  return repeats.map((one) => (one === oldest ? { minute: one.minute, count: one.count } : one));
 }
 
 function textOf(repeats: readonly Repeats[]): string {
   return repeats
-    .map(({ minute: at, count }, i) => `${(at - (repeats[i - 1]?.minute ?? 0)).toString(36)}.${count.toString(36)}`)
+    .flatMap((one) => (one.through === undefined ? [one] : [one, { minute: one.through, count: 0 }]))
+    .map(({ minute: at, count }, i, all) => `${(at - (all[i - 1]?.minute ?? 0)).toString(36)}.${count.toString(36)}`)
     .join(' ');
-}
-
-function sum(repeats: readonly Repeats[]): number {
-  return repeats.reduce((total, { count }) => total + count, 0);
 }
 
 /** Time after an observed key change during which the finder looks for repeats, in microseconds. */

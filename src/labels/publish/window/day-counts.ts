@@ -4,7 +4,7 @@ import type { LabelerCount } from '../../../store/counts.ts';
 import type { Position, StoreReader } from '../../../store/port.ts';
 import type { Purge } from '../../../store/removals.ts';
 import { dayOf, dayStart, hour, type Interval, micros, minute } from '../../../store/time.ts';
-import { burstsOf, type Repeats, readRepeats, repeatsName } from '../../repeats/repeats.ts';
+import { burstsOf, lastMinute, type Repeats, readRepeats, repeatsName } from '../../repeats/repeats.ts';
 
 /** Number of a labeler's events in a part of a day, without bursts of repeats. */
 export interface DayCount {
@@ -185,10 +185,20 @@ export function partsOf({ start, end }: Interval): DayPart[] {
   return parts;
 }
 
-/** Returns the number of burst rows in an interval. A minute counts in full if its start is in the interval. */
+/**
+ * Returns the number of burst rows in an interval. A minute counts in full if its start is in the interval. Merged minutes
+ * count as if they had equal numbers of rows; all parts of them together have all their rows.
+ */
 export function burstsIn(bursts: readonly Repeats[], { start, end }: Interval): number {
-  return bursts.reduce((sum, { minute: at, count }) => {
-    return at * minute >= start && at * minute < end ? sum + count : sum;
+  return bursts.reduce((sum, one) => {
+    const last = lastMinute(one);
+    if (one.minute * minute >= end || last * minute < start) return sum;
+    const minutes = last - one.minute + 1;
+    const rowsBefore = (at: number): number => {
+      const begun = Math.min(minutes, Math.max(0, Math.ceil(at / minute) - one.minute));
+      return Math.floor((one.count * begun) / minutes);
+    };
+    return sum + Math.max(0, rowsBefore(end) - rowsBefore(start));
   }, 0);
 }
 

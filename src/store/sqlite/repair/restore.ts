@@ -15,7 +15,7 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import type { Micros } from '../../../contract/timestamp.ts';
 import { makeFolder, systemCode } from '../../../ops/errors.ts';
 import { StoreError } from '../../errors.ts';
@@ -31,6 +31,8 @@ import {
   systemError,
 } from '../base/connection.ts';
 import {
+  dayPath,
+  type FileEvent,
   flush,
   listDays,
   type OnFile,
@@ -131,6 +133,9 @@ async function copyVerified({
   assertEmpty(folder);
   // Remove the incomplete copy that an interrupted restore may have left, then copy the backup again.
   discard();
+  const stale = staleLogs(from);
+  const reason = 'the log is older than its database: if the backup was copied without --delete, rows may be missing';
+  for (const log of stale) onFile({ ...log, action: 'left', reason });
   try {
     copyBackup(from, copying, { mode: statSync(folder).mode, onFile });
     writeFileSync(join(copying, originName), realpathSync(from), { flush: true });
@@ -142,8 +147,35 @@ async function copyVerified({
   faults?.('restore.copied');
   return complete(copying, at, onFile).catch((error: unknown) => {
     discard();
-    throw error;
+    throw withStaleLog(storeError(error, folder), stale[0]);
   });
+}
+
+/** Name of a write-ahead log, and the day of its database, or null for the state file. */
+type LogName = Pick<FileEvent, 'name' | 'day'>;
+
+/**
+ * Returns the write-ahead logs of a backup that are older than their databases. SQLite applies such a log without
+ * noticing that it precedes the database, which then lacks later rows or is damaged.
+ */
+function staleLogs(from: string): LogName[] {
+  const paths = storePaths(from);
+  const days = existsSync(paths.days) ? listDays(paths) : [];
+  const databases = [
+    { path: paths.state, day: null },
+    ...days.map(({ day, form }) => ({ path: dayPath(paths, day, form), day: dayName(day) })),
+  ];
+  return databases.flatMap(({ path, day }) => {
+    const log = statSync(`${path}-wal`, { throwIfNoEntry: false });
+    return log && log.mtimeMs < statSync(path).mtimeMs ? [{ name: `${basename(path)}-wal`, day }] : [];
+  });
+}
+
+/** Adds the probable cause to a `damaged` error if the backup has a write-ahead log that is older than its database. */
+function withStaleLog(error: unknown, stale: LogName | undefined): unknown {
+  if (!(error instanceof StoreError) || error.code !== 'damaged' || !stale) return error;
+  const hint = `${stale.name} is older than its database: was the backup copied without --delete?`;
+  return new StoreError('damaged', `${error.message}; ${hint}`, { cause: error });
 }
 
 /**

@@ -101,6 +101,24 @@ test('label definitions are fetched from the labeler’s host, and again a week 
   expect(kept[1]).toEqual({ did, seenAt: micros(time * 1000), content: content('rude') });
 });
 
+test('a handle is looked up again within a week after a clock that was ahead was corrected', async () => {
+  const labeler = labelerWith({ pds: null });
+  let found = did;
+  let lookups = 0;
+  const metadata = ask(labeler, async () => {
+    lookups += 1;
+    return [[`did=${found}`]];
+  });
+  time += 30 * 86_400_000;
+  metadata.resolved(labeler);
+  await until(() => labeler.handleConfirmed);
+  found = 'did:plc:bbbbbbbbbbbbbbbbbbbbbbbb';
+  // The clock is set back, and 8 days pass.
+  time += (8 - 30) * 86_400_000;
+  await until(() => !labeler.handleConfirmed);
+  expect(lookups).toBe(2);
+});
+
 test('a record that is rewritten constantly is accepted once every ten minutes, in its newest form', async () => {
   const metadata = ask(labelerWith({ handle: null }), names(did));
   for (let i = 0; i < 500; i++) await metadata.written(did, content(`${i}`));

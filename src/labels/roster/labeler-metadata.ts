@@ -134,7 +134,10 @@ export class LabelerMetadata {
 
   /** Returns the labelers to fetch now, privileged ones first. */
   #nextDue(): string[] {
-    const due = [...this.#due].filter(([, at]) => at <= this.#now).map(([did]) => did);
+    const now = this.#now;
+    // No fetch is scheduled further ahead than this. One that is due later was scheduled by a clock that was ahead.
+    const maxWaitMs = Math.max(this.#refreshMs, this.#retryMs, this.#minIntervalMs, this.#newMinIntervalMs);
+    const due = [...this.#due].filter(([, at]) => at <= now || at > now + maxWaitMs).map(([did]) => did);
     return [...due.filter((did) => this.#isPrivileged(did)), ...due.filter((did) => !this.#isPrivileged(did))].slice(
       0,
       atOnce,

@@ -200,6 +200,17 @@ test('a labeler that never responded in its trial is evicted and no longer read,
   expect(changed.map((labeler) => [labeler.did, labeler.endpoint])).toEqual(gone.map((one) => [one, null]));
 });
 
+test('a full roster evicts labelers for new ones again after a clock that was ahead was corrected', () => {
+  const { roster, time } = rosterOver(failed);
+  for (let i = 0; i < maxKnown; i++) roster.add(`did:web:l${i}.example.com`, 'discovered', 'jetstream');
+  time.ms += 30 * 86_400_000;
+  for (let i = 0; i <= maxKnown; i++) roster.add(`did:web:m${i}.example.com`, 'discovered', 'jetstream');
+  expect(roster.dropped).toBe(1);
+  time.ms -= 29 * 86_400_000;
+  roster.add('did:web:honest.example', 'discovered', 'jetstream');
+  expect([roster.labeler('did:web:honest.example')?.did, roster.dropped]).toEqual(['did:web:honest.example', 1]);
+});
+
 test('seeded and established labelers are not evicted if tens of thousands of new labelers are added', () => {
   const { roster, time } = rosterOver(failed);
   const kept = Array.from({ length: 50 }, (_, i) => `did:plc:${String(i).padStart(24, 'a')}`);

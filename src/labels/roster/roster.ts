@@ -168,7 +168,9 @@ export class Roster {
   #makeRoom(newcomer: string, origin: KnownLabeler['origin']): boolean {
     const now = this.#options.clock();
     let displaced = this.#nextCandidate(newcomer);
-    if (displaced === null && now - this.#candidatesAt >= minute) {
+    // A time after the present is that of a clock that was ahead.
+    const isOutdated = now < this.#candidatesAt || now - this.#candidatesAt >= minute;
+    if (displaced === null && isOutdated) {
       this.#candidatesAt = now;
       this.#candidates = evictionCandidates(this.#labelers.values(), maxKnown, now);
       displaced = this.#nextCandidate(newcomer);

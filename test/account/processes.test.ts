@@ -10,6 +10,7 @@ import { opened } from '../../harness/net/raw-http.ts';
 import { folderInTest } from '../../harness/process/folder.ts';
 import { childrenOf } from '../../harness/process/process-tree.ts';
 import { until } from '../../harness/process/until.ts';
+import { setStoreAside } from '../../src/store/sqlite/repair/repair.ts';
 
 /** Tests the store-reading processes of the account surface. */
 
@@ -83,6 +84,23 @@ describe('the running account surface', () => {
     });
     await fill(writerInTest(folder, (Date.now() - 60_000) * 1000), 3, { at: (Date.now() - 30_000) * 1000 });
     expect((await follow(url, await create(url))).count).toBe(3);
+  });
+
+  it('serves the new epoch of a store that was moved aside, and ends the exports of the former epoch', async () => {
+    const folder = folderInTest();
+    const store = writerInTest(folder, (Date.now() - 60_000) * 1000);
+    await fill(store, 3, { at: (Date.now() - 30_000) * 1000 });
+    await store.close();
+    const { url } = await startAccount(folder, ['--readers', '1']).listening();
+    const former = await create(url);
+    setStoreAside(join(folder, 'labels'), new Date());
+    await fill(writerInTest(folder, (Date.now() - 60_000) * 1000), 2, { from: 3, at: (Date.now() - 30_000) * 1000 });
+    await until('the new epoch', async () => (await ask(`${url}/exports`, { did: account })).status === 200);
+    expect((await follow(url, await create(url))).count).toBe(2);
+    expect(await ask(`${url}/exports`, { cursor: former.cursor })).toMatchObject({
+      status: 410,
+      body: { error: { code: 'snapshot_expired' } },
+    });
   });
 
   it('tries again to open a store after a failed attempt', async () => {

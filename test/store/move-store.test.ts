@@ -58,6 +58,20 @@ describe('the command new-epoch', () => {
     await aside.close();
   });
 
+  it('ends the reads of processes that opened the store before', async () => {
+    await place.sealBusyDay();
+    const reader = openSqliteReader(place.path);
+    expect((await reader.readAccount(page)).rows).toHaveLength(71);
+    setStoreAside(place.path, at);
+    const ended = { code: 'not_a_store', message: `the store in ${place.path} was moved aside or replaced` };
+    await expect(reader.readAccount(page)).rejects.toMatchObject(ended);
+    await place.open({ at: now }).append({ ...batch([1]), at: now });
+    await expect(reader.readAccount(page)).rejects.toMatchObject(ended);
+    await expect(reader.frontier()).rejects.toMatchObject(ended);
+    await expect(reader.gaps({ start: noon, end: now })).rejects.toMatchObject(ended);
+    await reader.close();
+  });
+
   it('succeeds if the state file is empty', async () => {
     await place.sealBusyDay();
     await truncate(join(place.path, 'state.sqlite'), 0);

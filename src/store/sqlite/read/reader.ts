@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Micros } from '../../../contract/timestamp.ts';
 import type { GapReason } from '../../../contract/vocabulary.ts';
@@ -22,11 +22,13 @@ const cacheBytes = 1024 * 1024;
 /**
  * Opens the store in a directory for reading, whether or not a writer is running. Throws `not_a_store` if the directory
  * contains no store, `schema_newer` for a store of a newer version, and `damaged` if files are lost or inconsistent.
+ * Reads reject with `not_a_store` once the store was moved aside or replaced; it must then be opened again.
  */
 export function openSqliteReader(folder: string): StoreReader {
   const paths = storePaths(folder);
   assertStateFile(paths);
   if (!existsSync(paths.state)) throw new StoreError('not_a_store', `${folder} contains no store`);
+  const opened = fileIdentity(paths.state);
   const db = openState(paths);
   try {
     assertKnown(db, stateMigrations);
@@ -38,7 +40,8 @@ export function openSqliteReader(folder: string): StoreReader {
     assertOneGeneration(paths, state.generation());
     assertNoLostTail(paths, state.catalog().days, state);
     const scan = new GapScan(() => openState(paths));
-    return readerOf(folder, { state, scan }, days, new Counts(days), () => {
+    const isCurrent = (): boolean => fileIdentity(paths.state) === opened;
+    return readerOf(folder, { state, scan, isCurrent }, days, new Counts(days), () => {
       scan.close();
       days.close();
       db.close();
@@ -47,6 +50,12 @@ export function openSqliteReader(folder: string): StoreReader {
     db.close();
     throw storeError(error, paths.state);
   }
+}
+
+/** Returns the identity of a file, which a rename preserves, or null if the file does not exist. */
+function fileIdentity(path: string): string | null {
+  const found = statSync(path, { throwIfNoEntry: false });
+  return found === undefined ? null : `${found.dev} ${found.ino}`;
 }
 
 function openState(paths: StorePaths): Sqlite {
@@ -67,11 +76,13 @@ type Query = <T>(work: () => T) => Promise<Awaited<T>>;
 interface StateFile {
   readonly state: StateQueries;
   readonly scan: GapScan;
+  /** Returns false if the opened state file was moved aside or replaced. */
+  readonly isCurrent: () => boolean;
 }
 
 function readerOf(
   folder: string,
-  { state, scan }: StateFile,
+  { state, scan, isCurrent }: StateFile,
   days: Days,
   counts: Counts,
   release: () => void,
@@ -82,6 +93,8 @@ function readerOf(
   function query<T>(work: () => T): Promise<Awaited<T>> {
     return new Promise<T>((resolve) => {
       if (closed) throw new StoreError('closed', `the store in ${folder} was closed`);
+      // The open files outlive a new epoch or a restore, but must then no longer be read as the store.
+      if (!isCurrent()) throw new StoreError('not_a_store', `the store in ${folder} was moved aside or replaced`);
       resolve(work());
     }).catch((error: unknown) => {
       throw storeError(error, folder);
@@ -101,7 +114,7 @@ function readerOf(
 }
 
 /** Creates the methods that read the state file. */
-function stateReads(query: Query, { state, scan }: StateFile) {
+function stateReads(query: Query, { state, scan }: Pick<StateFile, 'state' | 'scan'>) {
   return {
     epoch: () => query(() => state.epoch()),
     gaps: ({ source, ...interval }) =>

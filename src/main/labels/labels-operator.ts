@@ -46,10 +46,17 @@ const release: LabelsAction = async ({ artifacts }, print) => {
   return 0;
 };
 
-/** Throws if the directory does not exist, because a hold in a directory with a mistyped name would have no effect. */
+/**
+ * Throws if the directory does not exist, because a hold in a directory with a mistyped name would have no effect. Also
+ * throws if root would replace the artifact of another user, who could not replace root's file in a sticky directory.
+ */
 function assertFolder(artifacts: string): void {
-  if (statSync(artifacts, { throwIfNoEntry: false })?.isDirectory() === true) return;
-  throw new OperatorError(`${artifacts} is not a directory; set the artifact directory with --artifacts`);
+  if (statSync(artifacts, { throwIfNoEntry: false })?.isDirectory() !== true)
+    throw new OperatorError(`${artifacts} is not a directory; set the artifact directory with --artifacts`);
+  const path = join(artifacts, artifactNames.labels);
+  const uid = statSync(path, { throwIfNoEntry: false })?.uid ?? 0;
+  if (process.getuid?.() !== 0 || uid === 0) return;
+  throw new OperatorError(`${path} belongs to the user ${uid}: run this command as that user`);
 }
 
 /** Maximum number of labelers listed below a denied domain, which may have thousands. */

@@ -1,7 +1,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { artifactNames } from '../../artifact/write.ts';
-import { formatMicros, formatTimestamp, parseTimestamp } from '../../contract/timestamp.ts';
+import { formatMicros, formatTimestamp, type Micros, parseTimestamp } from '../../contract/timestamp.ts';
 import {
   changeDenyFile,
   type DenyEntry,
@@ -162,14 +162,15 @@ async function knownLabelers(url: string): Promise<readonly RosterRow[] | null> 
 const purge: LabelsAction = async ({ store: url, state }, print, operands) => {
   const folder = storeFolder({ store: url, state });
   const dids = operands.map(didOf);
-  if (dids.length > 0) await request(folder, dids, await purgesOf(url));
+  if (dids.length > 0) await request(folder, dids, await purgeRecordsOf(url));
   const { entries } = await requireDenyList(folder);
-  const known = new Map((await purgesOf(url)).map((one) => [one.source, one]));
+  const { purges, floor } = await purgeRecordsOf(url);
+  const known = new Map(purges.map((one) => [one.source, one]));
   const lines = entries.flatMap(({ target, purge: requested }) => {
     if (target.kind !== 'did' || requested === null) return [];
     const found = known.get(target.did);
     known.delete(target.did);
-    return [`${target.did} requested ${requested}: ${found ? progress(found) : 'waiting for a running instrument'}`];
+    return [`${target.did} requested ${requested}: ${found ? progress(found) : withoutRecord(requested, floor)}`];
   });
   // Also list the purges of labelers that are no longer denied, because these purges continue.
   for (const one of known.values())
@@ -207,7 +208,7 @@ async function refuseWhileRemoved(url: string, entries: readonly DenyEntry[]): P
   }
 }
 
-async function request(folder: string, dids: readonly string[], purges: readonly Purge[]): Promise<void> {
+async function request(folder: string, dids: readonly string[], { purges, floor }: PurgeRecords): Promise<void> {
   const at = formatTimestamp(Date.now());
   await changeDenyFile(folder, (list) =>
     dids.reduce((all, did) => {
@@ -216,8 +217,9 @@ async function request(folder: string, dids: readonly string[], purges: readonly
         throw new OperatorError(
           `${did} is not denied, so its rows would be read again; first run almanac labels deny ${did}`,
         );
-      const pending = purges.every(({ source, completedAt }) => source !== did || completedAt === null);
-      return all.with({ ...entry, purge: entry.purge !== null && pending ? entry.purge : at });
+      const found = purges.find(({ source }) => source === did);
+      const isPending = found ? found.completedAt === null : !isExpired(entry.purge, floor);
+      return all.with({ ...entry, purge: entry.purge !== null && isPending ? entry.purge : at });
     }, list),
   );
 }
@@ -233,8 +235,31 @@ function progress({ completedAt, rows, daysLeft }: Purge): string {
   return `${daysLeft} stored days to process, ${rows} rows removed`;
 }
 
-function purgesOf(url: string): Promise<Purge[]> {
-  return readStore(url, (store) => store.purges());
+/** Describes a request that is in the list of denied labelers, but not in the store. */
+function withoutRecord(requested: string, floor: Micros): string {
+  if (!isExpired(requested, floor)) return 'waiting for a running instrument';
+  return 'completed or expired; the store contains no rows from before the request';
+}
+
+/**
+ * Returns true if a request is from before the retained time. The store accepts no such request, and no longer records
+ * the completion of an earlier one.
+ */
+function isExpired(requested: string | null, floor: Micros): boolean {
+  return (parseTimestamp(requested) ?? 0) <= floor;
+}
+
+/** Purges that the store records, and the start of the retained time. */
+interface PurgeRecords {
+  readonly purges: readonly Purge[];
+  readonly floor: Micros;
+}
+
+function purgeRecordsOf(url: string): Promise<PurgeRecords> {
+  return readStore(url, async (store) => {
+    const [purges, { floor }] = await Promise.all([store.purges(), store.frontier()]);
+    return { purges, floor };
+  });
 }
 
 /** Reads from a store. Converts a StoreError to an OperatorError. */

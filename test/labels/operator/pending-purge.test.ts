@@ -1,28 +1,31 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
+import { noon } from '../../../harness/conformance/labels.ts';
 import { batch, useSqliteFolder } from '../../../harness/store/sqlite-folder.ts';
 import { formatTimestamp, parseTimestamp } from '../../../src/contract/timestamp.ts';
 import { changeDenyFile, readDenyFile } from '../../../src/labels/operator/deny-file.ts';
 import { operatorActions } from '../../../src/main/labels/labels-operator.ts';
 import type { labelsSettings } from '../../../src/main/labels/labels-settings.ts';
 import type { Values } from '../../../src/ops/setting.ts';
-import { micros } from '../../../src/store/time.ts';
+import { day, hour, micros } from '../../../src/store/time.ts';
 
-/** Tests when `allow` accepts a labeler whose rows are being purged. No instrument is running. */
+/**
+ * Tests when `allow` accepts a labeler whose rows are being purged, and what `purge` reports. No instrument is running.
+ */
 
 const place = useSqliteFolder();
 const did = 'did:plc:aaaaaaaaaaaaaaaaaaaaaaaa';
 
 type Action = 'deny' | 'purge' | 'allow';
 
-/** Runs an action for the labeler, and returns the printed lines. */
-async function run(action: Action): Promise<string[]> {
+/** Runs an action, for the labeler by default, and returns the printed lines. */
+async function run(action: Action, operands = [did]): Promise<string[]> {
   const lines: string[] = [];
   const values = { store: `sqlite:${place.path}`, state: '', reason: null as string | null } as Values<
     typeof labelsSettings
   >;
-  expect(await operatorActions[action](values, (line) => lines.push(line), [did])).toBe(0);
+  expect(await operatorActions[action](values, (line) => lines.push(line), operands)).toBe(0);
   return lines;
 }
 
@@ -101,6 +104,26 @@ test('a request from before the retained time, which the store never begins, doe
   await run('deny');
   await setRequested(formatTimestamp(0));
   expect(await run('allow')).toEqual([`${did} is allowed`]);
+});
+
+test('a completed purge whose record has expired is not reported as waiting, and can be requested again', async () => {
+  await run('deny');
+  const first = formatTimestamp(noon / 1000 + 3_600_000);
+  await setRequested(first);
+  await request(first);
+  const store = place.open();
+  while (await store.purge(micros(noon + 2 * hour)));
+  for (const days of [1, 40]) await store.append({ ...batch([days * 100]), at: micros(noon + days * day) });
+  while ((await store.maintain(micros(noon + 40 * day))).expired.length > 0);
+  expect(await store.purges()).toEqual([]);
+  await place.close();
+  expect(await run('purge', [])).toEqual([
+    `${did} requested ${first}: completed or expired; the store contains no rows from before the request`,
+  ]);
+  const lines = await run('purge');
+  const [second] = await requested();
+  expect(lines[0]).toBe(`${did} requested ${second}: waiting for a running instrument`);
+  await request(second);
 });
 
 test('a labeler that is denied before the first start can be allowed without a store', async () => {

@@ -10,6 +10,7 @@ import { opened } from '../../harness/net/raw-http.ts';
 import { folderInTest } from '../../harness/process/folder.ts';
 import { childrenOf } from '../../harness/process/process-tree.ts';
 import { until } from '../../harness/process/until.ts';
+import { movedNote } from '../../src/store/errors.ts';
 import { setStoreAside } from '../../src/store/sqlite/repair/repair.ts';
 
 /** Tests the store-reading processes of the account surface. */
@@ -24,6 +25,22 @@ describe('the account surface at startup', () => {
       expect(open.filter((file) => /\/days\/[\d-]+\.open\.sqlite$/.test(file))).not.toEqual([]);
     }
   });
+});
+
+it('warns at startup if a copy has replaced its store', async () => {
+  const folder = folderInTest();
+  await writerInTest(folder, (Date.now() - 60_000) * 1000).close();
+  const since = '2026-11-28T12:00:00.000Z';
+  const db = new Database(join(folder, 'labels', 'state.sqlite'));
+  db.prepare('INSERT INTO note(name, content) VALUES (?, ?)').run(movedNote, since);
+  db.close();
+  const program = startAccount(folder);
+  await program.listening();
+  const warnings = () => program.log().filter(({ level }) => level === 'warn');
+  await until('a warning', () => warnings().length > 0);
+  expect(warnings()).toMatchObject([
+    { msg: 'a copy has replaced this store: it gets no new rows; set --store to the copy', since },
+  ]);
 });
 
 function targetOf(link: string): string[] {

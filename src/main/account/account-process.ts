@@ -14,6 +14,7 @@ import { createHttpClient } from '../../network/http/http.ts';
 import { createIdentityResolver, resolveHandle } from '../../network/identity/identity.ts';
 import { errorFields, type Log } from '../../ops/log.ts';
 import type { Values } from '../../ops/setting.ts';
+import { movedNote } from '../../store/errors.ts';
 import { parseStoreUrl } from '../../store/open.ts';
 import { compactStyles } from '../../web/document.tsx';
 import { packageRoot } from '../command.ts';
@@ -78,7 +79,10 @@ export async function startAccount(
     await handles?.close();
   };
   // Warm up before listening: otherwise an early client would wait longer than the queue allows.
-  await app.warm(Date.now(), AbortSignal.any([asked, AbortSignal.timeout(warmMs)]));
+  const enough = AbortSignal.any([asked, AbortSignal.timeout(warmMs)]);
+  await app.warm(Date.now(), enough);
+  // An unfinished warm-up occupies the processes that read the store.
+  if (!enough.aborted) await warnIfMoved(reading, log);
   try {
     asked.throwIfAborted();
     return await listenOn(server, settings, log, stopRest);
@@ -86,6 +90,14 @@ export async function startAccount(
     await stopRest();
     throw error;
   }
+}
+
+/** Logs a warning if a copy has replaced the store, because the store can still be read but gets no new rows. */
+async function warnIfMoved(reading: ReadingPool, log: Log): Promise<void> {
+  // Ignore errors: a store that cannot be read causes error responses.
+  const since = await reading.run({ client: 'ourselves' }, (store) => store.note(movedNote)).catch(() => null);
+  if (since !== null)
+    log.warn('a copy has replaced this store: it gets no new rows; set --store to the copy', { since });
 }
 
 /** Creates the pool of processes that read the store. */

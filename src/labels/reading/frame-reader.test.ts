@@ -1,9 +1,9 @@
 import { encode } from '@atcute/cbor';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { newSource, scriptedPorts } from '../../../harness/labels/label-reader.ts';
 import { labelsFrame } from '../../../sim/labelers/wire.ts';
 import type { HttpClient } from '../../network/http/http.ts';
-import { micros } from '../../store/time.ts';
+import { day, micros } from '../../store/time.ts';
 import type { SourceIntake } from '../ingest/intake.ts';
 import { noPosition, type PositionMove } from '../state/reading-events.ts';
 import { FrameReader } from './frame-reader.ts';
@@ -16,14 +16,15 @@ const start = 1_780_000_000_000_000;
 /** Creates a reader on a clock that a test moves, with an intake that stores every batch in 100 ms. */
 function readerAt(begin: number) {
   const time = { now: begin };
-  const { ports } = scriptedPorts({
+  const { ports, gaps, quirks } = scriptedPorts({
     http: {} as HttpClient,
     openStream: () => Promise.reject(new Error('this request was not expected')),
   });
-  const own = { ...ports, time: { ...ports.time, clock: () => micros(time.now) } };
+  const own = { ...ports, time: { ...ports.time, epoch: micros(begin - day), clock: () => micros(time.now) } };
   const taken: { rows: number; through?: number; since?: number }[] = [];
   const moves: PositionMove[] = [];
-  const intake: Pick<SourceIntake, 'take'> = {
+  const intake: Pick<SourceIntake, 'take' | 'applyInTurn'> = {
+    applyInTurn: (event) => Promise.resolve(void source.apply(event)),
     take: ({ rows, through, since, move }) => {
       moves.push(move);
       taken.push({ rows: rows.length, through: (through ?? 0) - begin, since: (since ?? 0) - begin });
@@ -42,7 +43,7 @@ function readerAt(begin: number) {
     stop.abort();
     reader.release();
   };
-  return { time, source, reader, arrives, taken, moves, end };
+  return { time, source, reader, arrives, taken, moves, gaps, quirks, end };
 }
 
 const stream = { openedAt: micros(start), resume: () => undefined, holes: { start: () => undefined } };
@@ -126,4 +127,58 @@ test('the rows of messages that a failing connection leaves unread stay after th
   expect(await reader.run({ ...stream, filled: new Promise(() => undefined) })).toMatchObject({ kind: 'ended' });
   expect(taken).toEqual([{ rows: 1, through: 1_000, since: 1_000 }]);
   end();
+});
+
+describe('a stream that resumes at frame 100', () => {
+  const label = (seq: number, val = `v${seq}`) => ({
+    src: did,
+    val,
+    cts: new Date((start + seq) / 1_000).toISOString(),
+  });
+
+  /** Reads the frames of a connection that resumes at frame 100, from cursor 99. */
+  async function resume(...frames: readonly Uint8Array[]) {
+    const { source, reader, taken, moves, gaps, quirks, end } = readerAt(start);
+    const position = { ...noPosition, seq: 100, seqTail: markOf(label(100)) };
+    source.apply({ kind: 'committed', move: { kind: 'stay' }, position });
+    source.apply({ kind: 'stream_opening' });
+    const { cursor } = source.progress.stream;
+    for (const frame of frames) reader.push(frame);
+    const reading = reader.run({ ...stream, filled: new Promise(() => undefined) });
+    reader.close();
+    const outcome = (await reading).kind;
+    end();
+    return {
+      cursor,
+      outcome,
+      rows: taken.map(({ rows }) => rows),
+      moves,
+      gaps: gaps.map(({ reason }) => reason),
+      quirks,
+    };
+  }
+
+  test.each([
+    ['the frame of its cursor', [99, 100, 101], 2],
+    ['the frame after its cursor', [100, 101], 1],
+  ])('may begin with %s', async (_, numbers, rows) => {
+    expect(await resume(...numbers.map((seq) => labelsFrame(seq, [label(seq)])))).toEqual({
+      ...{ cursor: 99, outcome: 'ended', gaps: [], quirks: [] },
+      // The label of frame 99 is taken again, and its identity shows that it is known.
+      rows: [rows],
+      moves: [{ kind: 'frames', last: { seq: 101, tail: markOf(label(101)) } }],
+    });
+  });
+
+  test('is of another database if another label has number 100, even after the frame of its cursor', async () => {
+    expect(await resume(labelsFrame(99, [label(99)]), labelsFrame(100, [label(100, 'another')]))).toEqual({
+      ...{ cursor: 99, outcome: 'reset', rows: [], moves: [] },
+      ...{ gaps: ['cursor_reset'], quirks: ['tail_missing'] },
+    });
+  });
+
+  test('is of another database if only the frame of its cursor precedes frame 101', async () => {
+    const { gaps, quirks } = await resume(labelsFrame(99, [label(99)]), labelsFrame(101, [label(101)]));
+    expect({ gaps, quirks }).toEqual({ gaps: ['cursor_reset'], quirks: ['tail_missing'] });
+  });
 });

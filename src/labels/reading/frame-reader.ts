@@ -257,7 +257,7 @@ export class FrameReader {
       const before = known?.seq ?? -1;
       if (frame.seq < before) {
         again = true;
-        this.#ports.report.telemetry.quirk('seq_not_advancing');
+        if (this.#stream.expected === null) this.#ports.report.telemetry.quirk('seq_not_advancing');
       } else {
         if (frame.seq > before && frame.labels.length > 0) this.#endSilence();
         last = { seq: frame.seq, tail: frame.labels.length === 0 ? null : markOf(frame.labels.at(-1)) };
@@ -311,8 +311,9 @@ export class FrameReader {
    * read. If another row has the number of that row, also discards the position and returns `reset`.
    */
   async #afterTail(seq: number, labels: readonly unknown[]): Promise<readonly unknown[] | 'reset'> {
-    const { expected } = this.#stream;
-    if (expected === null) return labels;
+    const { expected, cursor } = this.#stream;
+    // By the specification, a stream repeats the frame of the cursor too; Ozone sends only the frames after it.
+    if (expected === null || (seq === cursor && seq < expected.seq)) return labels;
     this.#source.apply({ kind: 'tail_settled' });
     const fresh = newRowsOf(expected, seq, labels);
     if (typeof fresh !== 'string') {

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { rosterRow } from '../../../harness/store/roster-row.ts';
 import { Pds } from '../../../sim/identity/pds.ts';
-import { createHttpClient, type HttpClient, type JsonAnswer } from '../../network/http/http.ts';
+import { createHttpClient, type HttpClient, type JsonAnswer, withPeer } from '../../network/http/http.ts';
 import type { Resolution } from '../../network/identity/identity.ts';
 import { silentLog } from '../../ops/log.ts';
 import { StoreError } from '../../store/errors.ts';
@@ -213,6 +213,17 @@ test.each([
   await until(() => asked() === 1);
   await wait(50, stop.signal);
   expect(labeler.handleConfirmed).toBe(confirmed);
+});
+
+test('a confirmed handle without a DNS record whose host redirects is not confirmed any more', async () => {
+  const labeler = labelerWith({ handleConfirmed: true });
+  const getText: HttpClient['getText'] = async () => {
+    return { kind: 'status', status: 301, retryAfterMs: null, error: null };
+  };
+  const resolveTxt = () => Promise.reject(Object.assign(new Error(), { code: 'ENODATA' }));
+  const redirecting = { ...withPeer(http, { source: did, privileged: false }), getText };
+  askAll(new Map([[did, labeler]]), { http: redirecting, resolveTxt }).metadata.resolved(labeler);
+  await until(() => !labeler.handleConfirmed);
 });
 
 test('an error caused by the data of a labeler, such as a record with 5,000 nested levels, does not affect other labelers', async () => {

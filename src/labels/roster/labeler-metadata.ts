@@ -190,7 +190,8 @@ export class LabelerMetadata {
   }
 
   /**
-   * Records whether a labeler's handle resolves to its DID. Returns false, and changes nothing, if the look-up failed.
+   * Records whether a labeler's handle resolves to its DID. Returns false, and changes nothing, if the look-up failed. A
+   * handle whose host redirects is not confirmed.
    */
   async #confirm(labeler: KnownLabeler, signal: AbortSignal): Promise<boolean> {
     const { identities: identity, resolveTxt } = this.#options;
@@ -198,7 +199,7 @@ export class LabelerMetadata {
     const { handle } = labeler;
     if (handle === null || resolveTxt === null) return true;
     const resolution = await resolveHandle(handle, { http, identity, resolveTxt }, signal);
-    if (resolution.kind === 'failed') return false;
+    if (resolution.kind === 'failed' && !resolution.redirects) return false;
     // The handle may have changed during the look-up.
     if (labeler.handle === handle) {
       labeler.handleConfirmed = resolution.kind === 'resolved' && resolution.did === labeler.did;

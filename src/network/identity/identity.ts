@@ -233,8 +233,17 @@ export type HandleResolution =
    * The handle names a DID whose document does not claim the handle, for example because another party owns the name.
    */
   | { readonly kind: 'unconfirmed'; readonly did: string }
-  /** The resolution failed; a later attempt may succeed. */
-  | { readonly kind: 'failed' };
+  /**
+   * It is not known whether the handle names a DID. A later attempt may succeed, unless `redirects` is true: the host
+   * redirects to another address, which is not requested.
+   */
+  | HandleFailure;
+
+/** Result of a resolution that does not show whether the handle names a DID. */
+interface HandleFailure {
+  readonly kind: 'failed';
+  readonly redirects?: true;
+}
 
 /** Dependencies of handle resolution; times in milliseconds. */
 interface HandleOptions {
@@ -265,7 +274,8 @@ export async function resolveHandle(
   const byDns = await askDns(name, resolveTxt, timeoutMs, signal);
   const named = byDns.kind === 'did' || byDns.kind === 'several' ? byDns : await askHost(name, http, timeoutMs, signal);
   // Report a failure if one source names no DID and the other failed, because the handle may exist.
-  if (named.kind === 'failed' || (named.kind === 'none' && byDns.kind === 'failed')) return { kind: 'failed' };
+  if (byDns.kind === 'failed' && named.kind !== 'did') return byDns;
+  if (named.kind === 'failed') return named;
   if (named.kind !== 'did') return { kind: 'not_found' };
   const { did } = named;
   const claimed = await identity.resolve(did, { signal });
@@ -286,7 +296,7 @@ type Named =
   | { readonly kind: 'did'; readonly did: string }
   | { readonly kind: 'several' }
   | { readonly kind: 'none' }
-  | { readonly kind: 'failed' };
+  | HandleFailure;
 
 async function askDns(
   name: string,
@@ -318,6 +328,8 @@ async function askHost(name: string, http: HttpClient, timeoutMs: number, signal
     case 'text':
       return didIn(answer.text.trim());
     case 'status':
+      // The guard does not follow redirects, so the DID at the other address is not known.
+      if (answer.status >= 300 && answer.status < 400) return { kind: 'failed', redirects: true };
       return { kind: answer.status >= 500 || answer.status === 429 ? 'failed' : 'none' };
     // The host does not exist, may not be contacted, or serves other content at this path, so it names no DID.
     case 'not_text':

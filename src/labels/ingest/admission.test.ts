@@ -61,6 +61,15 @@ describe('the admission of a valid label', () => {
       expect(admit(label, rules)).toMatchObject({ label: { ...plain, sig, extra } });
     }
   });
+
+  test.each<[string, object]>([
+    ['a number above 2^53', { id: 2 ** 60 }],
+    ['an invalid link', { about: { $link: 'no link' } }],
+    ['invalid bytes', { data: { $bytes: 'not base64!' } }],
+  ])('accepts a label whose unknown fields have %s, without these fields', (_, unknown) => {
+    const admitted = admit({ ...plain, reason: 'seen twice', ...unknown }, rules);
+    expect(admitted.kind === 'accepted' && admitted.label).toEqual(plain);
+  });
 });
 
 test('a label authored at the start of the epoch is accepted, and a label authored a microsecond earlier is refused', () => {

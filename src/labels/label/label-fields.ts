@@ -94,18 +94,24 @@ function readSignature(value: unknown): Uint8Array | undefined | 'malformed' | '
 }
 
 /**
- * Encodes the fields that are not in the lexicon as DAG-CBOR, because the signature covers them too. Returns undefined
- * if there are no such fields, or the reason why they cannot be encoded.
+ * Encodes the fields that are not in the lexicon as DAG-CBOR, because the signature may cover them too. Returns
+ * undefined if there are no such fields, or if they cannot be encoded, for example because a number is too large: then
+ * no signature covers them.
  */
-function readExtra(value: Readonly<Record<string, unknown>>): Uint8Array | undefined | 'malformed' | 'oversized' {
+function readExtra(value: Readonly<Record<string, unknown>>): Uint8Array | undefined | 'oversized' {
   const names = Object.keys(value).filter((name) => !labelFields.has(name));
   if (names.length === 0) return undefined;
   const extra = Object.fromEntries(names.map((name) => [name, value[name]]));
   if (roomLeft(extra, maxLabelBytes, maxExtraDepth) < 0) return 'oversized';
+  return encoded(extra) ?? undefined;
+}
+
+/** Returns the DAG-CBOR of a value, or null if it has none: numbers out of range, excessive nesting, an invalid link. */
+function encoded(value: unknown): Uint8Array | null {
   try {
-    return encode(extra);
+    return encode(value);
   } catch {
-    return 'malformed';
+    return null;
   }
 }
 
@@ -187,8 +193,8 @@ const signatureLength = 64;
  * Separates a label from its signature and returns both, or `unsigned` or `malformed` if there is no usable signature.
  * The signed message is the DAG-CBOR of all other fields as received: one labeler omits `neg`, and another signs `neg:
  * false`. Unknown fields may be signed, or added after signing: a skyware labeler includes its row number in the labels
- * of a page. A serializer may write fields in another form than the one that was signed, such as null for an absent
- * field.
+ * of a page. If unknown fields cannot be encoded, the message has none of them. A serializer may write fields in another
+ * form than the one that was signed, such as null for an absent field.
  */
 export function separateSignature(label: RawLabel): SignedLabel {
   const { sig, ...signed } = label;
@@ -210,10 +216,9 @@ export function separateSignature(label: RawLabel): SignedLabel {
       const { neg: _, ...unnegated } = formed;
       others.push(encode(unnegated));
     }
-    return { kind: 'signed', message: encode(signed), others, signature };
+    return { kind: 'signed', message: encoded(signed) ?? encode(known), others, signature };
   } catch {
-    // The signature is not base64, or the label is not representable in DAG-CBOR: numbers out of range, excessive
-    // nesting.
+    // The signature is not base64, or the fields of the lexicon are not representable in DAG-CBOR.
     return { kind: 'malformed' };
   }
 }

@@ -116,8 +116,10 @@ describe('a verifier', () => {
       ours.sign({ ...label('a'), id: 7 }),
       { ...ours.sign(label('b')), id: 7 },
       { ...ours.sign(label('c')), id: 7, val: 'd' },
+      { ...ours.sign(label('e')), id: 2 ** 60 },
     ];
-    expect(await verifier.verify(labels, only([ours.key]), never)).toEqual(['verified', 'verified', 'invalid']);
+    const expected = ['verified', 'verified', 'invalid', 'verified'];
+    expect(await verifier.verify(labels, only([ours.key]), never)).toEqual(expected);
     await verifier.stop();
   });
 

@@ -10,6 +10,7 @@ const did = 'did:web:labeler.example';
 function signaturesFor(
   stored: readonly { key: string; firstSeen: number; lastSeen: number }[],
   putKey = (): Promise<true | null> => Promise.resolve(true),
+  labeler = did,
 ) {
   const used: LabelerKeys[] = [];
   const asked: string[] = [];
@@ -25,7 +26,7 @@ function signaturesFor(
       resolve: () => {
         asked.push('document');
         if (directory.isDown) return Promise.resolve({ kind: 'failed', answer: { kind: 'timeout', phase: 'connect' } });
-        const document = { did, handle: null, labelerDeclared: true, labelerEndpoint: null, pds: null };
+        const document = { did: labeler, handle: null, labelerDeclared: true, labelerEndpoint: null, pds: null };
         const found = { kind: 'resolved', document: { ...document, labelKeys: directory.current } } as const;
         return Promise.resolve(directory.isReplica ? { ...found, replica: true } : found);
       },
@@ -55,7 +56,10 @@ function signaturesFor(
   });
   return {
     ...{ used, asked, directory, signatures },
-    verify: () => signatures.verify(did, [{}], new AbortController().signal),
+    verify: (...rows: readonly object[]) =>
+      signatures.verify(labeler, rows.length === 0 ? [{}] : rows, new AbortController().signal),
+    /** Returns a label that its labeler dates `ago` microseconds before now. */
+    labelFrom: (ago: number) => ({ cts: new Date((now - ago) / 1_000).toISOString() }),
     pass: (microseconds: number) => {
       now += microseconds;
     },
@@ -158,6 +162,24 @@ test('a signature that no key verifies is invalid only by the document of the pr
   labeler.directory.isDown = false;
   labeler.pass(10 * minute);
   expect(await labeler.verify()).toEqual(['invalid']);
+});
+
+test('a label that no known key of a did:web verifies is invalid only if it is not newer than the last reading of the document', async () => {
+  const labeler = signaturesFor([]);
+  expect(await labeler.verify(labeler.labelFrom(0))).toEqual(['invalid']);
+  // The labeler may have a new key since, which no stream announces, and its document is not read again yet.
+  labeler.pass(minute);
+  const labels = [labeler.labelFrom(0), labeler.labelFrom(minute), { cts: 'undated' }];
+  expect(await labeler.verify(...labels)).toEqual(['unverified', 'invalid', 'unverified']);
+  labeler.pass(9 * minute);
+  expect(await labeler.verify(labeler.labelFrom(0))).toEqual(['invalid']);
+});
+
+test('a label that no known key of a did:plc verifies is invalid, because the directory announces each new key', async () => {
+  const labeler = signaturesFor([], undefined, 'did:plc:aaaaaaaaaaaaaaaaaaaaaaaa');
+  expect(await labeler.verify(labeler.labelFrom(0))).toEqual(['invalid']);
+  labeler.pass(minute);
+  expect(await labeler.verify(labeler.labelFrom(0))).toEqual(['invalid']);
 });
 
 test('after a label that no known key verifies, the audit log is read and its key periods replace the observed periods', async () => {

@@ -6,6 +6,7 @@ import type { IdentityResolver } from '../../network/identity/identity.ts';
 import type { StoreWriter } from '../../store/port.ts';
 import type { LabelerKey } from '../../store/roster.ts';
 import { micros } from '../../store/time.ts';
+import { authoredOf, type RawLabel } from '../label/label-fields.ts';
 import type { ShareKey } from '../shares/fair-queue.ts';
 import { isPrivileged } from '../state/reading-state.ts';
 import type { LabelerKeys, Verifier } from './verifier.ts';
@@ -58,9 +59,9 @@ export class Signatures {
 
   /**
    * Returns one verdict for each row, in order; `unverified` if no key is available, or if no key verifies the signature
-   * and the document could not be read from the primary directory. Every row must be an object. If
-   * no key verifies a signature, reads the document again at most every 10 minutes, and the audit log at most once an
-   * hour (every 10 minutes while it cannot be read).
+   * and the document could not be read from the primary directory, or the label of a did:web is newer than the last
+   * reading of its document. Every row must be an object. If no key verifies a signature, reads the document again at
+   * most every 10 minutes, and the audit log at most once an hour (every 10 minutes while it cannot be read).
    */
   async verify(did: string, rows: readonly unknown[], signal: AbortSignal): Promise<readonly SignatureVerdict[]> {
     const { verifier, clock, shareOf } = this.#options;
@@ -71,7 +72,12 @@ export class Signatures {
     const known = isUsable ? learned : await this.#learn(did, false, signal);
     const verdicts = await verifier.verify(labels, known.keys, signal, share);
     if (!verdicts.some((verdict) => verdict === 'invalid' || verdict === 'unverified')) return verdicts;
-    if (isWithin(askAgain, this.#askedAt.get(did), clock())) return provenBy(known, verdicts);
+    const askedAt = this.#askedAt.get(did);
+    if (askedAt !== undefined && isWithin(askAgain, askedAt, clock())) {
+      const proven = provenBy(known, verdicts);
+      // No stream announces a new key of a did:web, and a label from after the last refresh may be signed with it.
+      return did.startsWith('did:web:') ? unlessNewer(askedAt, labels, proven) : proven;
+    }
     // The key may have changed, perhaps before the labeler was first observed. Read the document and the audit log, and
     // check again.
     const fresh = await this.#learn(did, true, signal);
@@ -164,6 +170,18 @@ function isWithin(span: number, at: Micros | undefined, now: Micros): boolean {
  */
 function provenBy({ retryAt }: Learned, verdicts: readonly SignatureVerdict[]): readonly SignatureVerdict[] {
   return retryAt === null ? verdicts : verdicts.map((verdict) => (verdict === 'invalid' ? 'unverified' : verdict));
+}
+
+/** Returns the verdicts of keys that were read at `readAt` and may have been replaced since then. */
+function unlessNewer(
+  readAt: Micros,
+  labels: readonly RawLabel[],
+  verdicts: readonly SignatureVerdict[],
+): readonly SignatureVerdict[] {
+  const isNewer = (authored: Micros | null): boolean => authored === null || authored > readAt;
+  return verdicts.map((verdict, i) =>
+    verdict === 'invalid' && isNewer(authoredOf(labels[i])) ? 'unverified' : verdict,
+  );
 }
 
 /**

@@ -314,6 +314,15 @@ describe('a handle', () => {
     expect(await ask('other.com')).toEqual({ kind: 'unconfirmed', did });
   });
 
+  it.each([
+    ['an empty one', 'did='],
+    ['one with an invalid DID', 'did=nonsense'],
+    ['a repetition', `did=${did}`],
+  ])('is resolved through the record with a valid DID, even next to %s', async (_, other) => {
+    const { ask } = await world(async () => [[other], [`did=${did}`]]);
+    expect(await ask('atproto.com')).toMatchObject({ kind: 'resolved', did });
+  });
+
   it('is reported as not found if DNS returns several DIDs or none, and as a failure if the query fails', async () => {
     const several = await world(async () => [[`did=${did}`], [`did=${moderation}`]]);
     expect(await several.ask('atproto.com')).toEqual({ kind: 'not_found' });

@@ -227,7 +227,7 @@ export type HandleResolution =
   | { readonly kind: 'resolved'; readonly did: string; readonly document: DidDocument }
   /** The text is not a handle of the public network, by its syntax or its top-level domain; no request was sent. */
   | { readonly kind: 'invalid_handle' }
-  /** Neither DNS nor the host names a DID for the handle, or DNS names several DIDs. */
+  /** Neither DNS nor the host names a valid DID for the handle, or DNS names several. */
   | { readonly kind: 'not_found' }
   /**
    * The handle names a DID whose document does not claim the handle, for example because another party owns the name.
@@ -308,9 +308,10 @@ async function askDns(
     const records = await within(timeoutMs, signal, (given) => resolveTxt(`_atproto.${name}`, given));
     const read = records.slice(0, inputLimits.dnsText.elements);
     const texts = read.map((parts) => parts.join('')).filter((text) => text.startsWith('did='));
-    const [text, ...others] = new Set(texts);
-    if (text === undefined) return { kind: 'none' };
-    return others.length > 0 ? { kind: 'several' } : didIn(text.slice('did='.length));
+    // Only records with a valid DID contradict each other (AT Protocol, Handle).
+    const [did, ...others] = new Set(texts.map((text) => text.slice('did='.length)).filter(isDid));
+    if (did === undefined) return { kind: 'none' };
+    return others.length > 0 ? { kind: 'several' } : { kind: 'did', did };
   } catch (error) {
     const code = systemCode(error);
     return { kind: code === 'ENOTFOUND' || code === 'ENODATA' ? 'none' : 'failed' };

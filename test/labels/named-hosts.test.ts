@@ -23,7 +23,7 @@ async function start() {
   cleanups.push(() => server.close());
   const plc = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const outbound = createOutbound({
-    ...{ policy: { allowLoopback: true }, plc, userAgent: 'test', timings: liveTimings, clock: Date.now },
+    ...{ policy: { allowLoopback: true }, plc, userAgent: 'test', timings: liveTimings, clock: () => 0 },
   });
   cleanups.push(() => outbound.close());
   return { outbound, requests, host: new URL(plc).host, url: `${plc}/xrpc/com.atproto.label.queryLabels` };

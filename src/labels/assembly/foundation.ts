@@ -111,7 +111,7 @@ export function createFoundation(
 ): Foundation {
   const { settings, store, policy, clocks } = options;
   const clock = clocks.wall;
-  const outbound = createOutbound({ ...settings, policy, clock: () => clock() / 1000 });
+  const outbound = createOutbound({ ...settings, policy, clock: () => clocks.monotonic() / 1000 });
   const { directory, identities } = outbound;
   const shares = createFairShares({
     ...{ store, clocks, labeler, disk: () => preconditions.disk },

@@ -22,7 +22,7 @@ interface OutboundOptions {
   readonly maxStreamsPerHost?: number | undefined;
   /** Maximum number of sources that are read at once (default 5,000). */
   readonly maxLabelers?: number | undefined;
-  /** Returns the time in milliseconds since 1970. */
+  /** Monotonic clock, in milliseconds. */
   readonly clock: () => number;
 }
 

@@ -43,6 +43,8 @@ describe('the admission of a valid label', () => {
   test.each<[string, object, object]>([
     ['null for every absent field', { ver: null, cid: null, neg: null, exp: null, sig: null }, {}],
     ['empty texts for absent fields', { ver: '', cid: '', neg: '', exp: '', sig: '' }, {}],
+    ['an empty signature of a page', { sig: { $bytes: '' } }, {}],
+    ['an empty signature of a frame', { sig: toBytes(new Uint8Array(0)) }, {}],
     ['0 as neg', { neg: 0 }, { neg: false }],
     ['1 as neg', { neg: 1 }, { neg: true }],
     ['a text as ver', { ver: '1' }, { ver: 1 }],

@@ -77,7 +77,7 @@ export function readLabel(received: Readonly<Record<string, unknown>>): Received
 
 /**
  * Returns the bytes of a signature, which is either bytes of a CBOR frame or a `$bytes` object of JSON. Returns
- * undefined if there is no signature, or the reason why the signature is invalid.
+ * undefined if there is no signature or it is empty, or the reason why the signature is invalid.
  */
 function readSignature(value: unknown): Uint8Array | undefined | 'malformed' | 'oversized' {
   if (value === undefined) return undefined;
@@ -86,6 +86,7 @@ function readSignature(value: unknown): Uint8Array | undefined | 'malformed' | '
   if (isText && value.$bytes.length > 2 * maxLabelBytes) return 'oversized';
   try {
     const bytes = value instanceof Uint8Array ? value : fromBytes(value);
+    if (bytes.length === 0) return undefined;
     // Copy the bytes, because decoded values share the frame's memory.
     return bytes.length > maxLabelBytes ? 'oversized' : Uint8Array.from(bytes);
   } catch {
@@ -201,6 +202,7 @@ export function separateSignature(label: RawLabel): SignedLabel {
   if (sig === undefined || sig === null || sig === '') return { kind: 'unsigned' };
   try {
     const signature = bytesOf(sig);
+    if (signature?.length === 0) return { kind: 'unsigned' };
     if (signature?.length !== signatureLength) return { kind: 'malformed' };
     const others: Uint8Array[] = [];
     // Most labels have no other fields, and are not copied.

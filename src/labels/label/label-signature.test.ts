@@ -166,7 +166,7 @@ describe('a label', () => {
     const [{ label } = { label: { sig: null } }] = vectors;
     const { sig: _, ...bare } = label;
     expect(separateSignature(bare)).toEqual({ kind: 'unsigned' });
-    for (const sig of [undefined, null, '']) {
+    for (const sig of [undefined, null, '', { $bytes: '' }, toBytes(new Uint8Array(0))]) {
       expect(separateSignature({ ...bare, sig })).toEqual({ kind: 'unsigned' });
     }
     const sig64 = { $bytes: Buffer.alloc(64, 1).toString('base64') };

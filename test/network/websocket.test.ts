@@ -207,6 +207,17 @@ describe('opening a websocket', () => {
     expect(await refusal('ws://localhost:1/', { resolve })).toMatchObject({ kind: 'connect' });
   });
 
+  it('fails if the certificate is not trusted, even if the environment disables the check', async () => {
+    const before = process.env.NODE_TLS_REJECT_UNAUTHORIZED;
+    process.env.NODE_TLS_REJECT_UNAUTHORIZED = '0';
+    onTestFinished(() => {
+      if (before === undefined) delete process.env.NODE_TLS_REJECT_UNAUTHORIZED;
+      else process.env.NODE_TLS_REJECT_UNAUTHORIZED = before;
+    });
+    const port = await listen(createHttpsServer(certificate()));
+    expect(await refusal(`wss://localhost:${port}/`, { handshakeMs: 2_000 })).toMatchObject({ kind: 'tls' });
+  });
+
   it('fails if the certificate is not trusted', async () => {
     const server = createHttpsServer(certificate());
     const port = await listen(server);

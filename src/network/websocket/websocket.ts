@@ -42,6 +42,8 @@ export async function openSocket(options: SocketOptions, signal: AbortSignal): P
       },
     }),
     secureContext: options.secureContext,
+    // Set this option explicitly, so that no environment variable can override it.
+    rejectUnauthorized: true,
     maxPayload: options.maxFrameBytes,
     // Limit the number of fragments, because each one occupies memory that the limits on bytes do not count.
     maxFragments: options.maxFragments ?? defaultMaxFragments,

@@ -135,13 +135,14 @@ function isEarly({ name }: ExpectedLabeler, reason: string): boolean {
 function signatureProblems({ line: { signatures }, expected }: Compared): string[] {
   if (signatures === null) return ['the signatures are missing'];
   const { verified, verified_earlier_key: earlier, invalid, unsigned, unverified } = signatures;
-  // A label of a did:web with a wrong signature is unverified if it is newer than the last reading of the document.
+  // A label of a did:web with a wrong signature is unverified if it is newer than the last refresh of the document.
   const notProven = expected.did.startsWith('did:web:') ? unverified : 0;
-  return differ(
+  const problems = differ(
     'signatures',
     { ...expected.signatures, unverified: 0 },
     { verified: verified + earlier, invalid: invalid + notProven, unsigned, unverified: unverified - notProven },
   );
+  return notProven > 0 && invalid === 0 ? [...problems, 'no wrong signature is invalid'] : problems;
 }
 
 function valueProblems({ line, expected, course, now }: Compared): string[] {

@@ -101,7 +101,10 @@ function nameRoute({ base, findHandle }: PagesOptions, services: AccountServices
     const wait = services.waitFor(request, handle);
     if (wait !== null) return pages.refusal(request, 'client_budget', { retryAfterSeconds: wait });
     const found = await findHandle(handle, request.gone);
-    if (found.kind !== 'resolved') return pages.refusal(request, 'invalid_account', { name: found.kind });
+    if (found.kind !== 'resolved') {
+      const name = found.kind === 'failed' && found.redirects ? 'redirects' : found.kind;
+      return pages.refusal(request, 'invalid_account', { name });
+    }
     return wayTo(found.did, parameters);
   }
 

@@ -121,6 +121,8 @@ export const de: Texts = {
       'Dieses Handle führt zu keinem Konto: Weder der DNS-Eintrag noch die Website unter diesem Namen nennt eine DID. Prüfen Sie die Schreibweise, oder geben Sie die DID ein.',
     unconfirmed:
       'Dieses Handle verweist auf ein Konto, das es nicht für sich angibt, und ist daher nicht bestätigt. Geben Sie die DID ein.',
+    redirects:
+      'Die Website dieses Handles leitet an eine andere Adresse weiter, die dieser Dienst nicht abruft. Geben Sie die DID ein.',
     failed:
       'Dieses Handle konnte im Moment nicht aufgelöst werden. Versuchen Sie es erneut, oder geben Sie die DID ein.',
     neither: `Das ist weder ein Handle noch eine DID. Ein Handle sieht aus wie alice.bsky.social; eine DID ist ${did}.`,

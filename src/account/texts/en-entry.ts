@@ -26,7 +26,7 @@ export type PageErrorCode = Extract<
 >;
 
 /** Reasons why a submitted name does not lead to an account. */
-export type NameProblem = Exclude<HandleResolution['kind'], 'resolved'> | 'neither' | 'did_only';
+export type NameProblem = Exclude<HandleResolution['kind'], 'resolved'> | 'redirects' | 'neither' | 'did_only';
 
 const did = 'did:plc: and 24 of the letters a-z and digits 2-7, or did:web: and a host name';
 
@@ -138,6 +138,8 @@ export const entryEn = {
     not_found:
       'This handle does not lead to an account: neither its DNS record nor its website names a DID. Check its spelling, or enter the DID.',
     unconfirmed: 'This handle points to an account that does not claim it, so it is not confirmed. Enter the DID.',
+    redirects:
+      'The website of this handle redirects to another address, which this service does not request. Enter the DID.',
     failed: 'This handle could not be resolved at the moment. Try again, or enter the DID.',
     neither: `This is neither a handle nor a DID. A handle looks like alice.bsky.social; a DID is ${did}.`,
     did_only: `This service does not resolve handles. Enter the DID of the account: ${did}.`,

@@ -117,6 +117,8 @@ export const es: Texts = {
       'Este identificador no corresponde a ninguna cuenta: ni su DNS ni su propio sitio indican un DID. Compruebe cómo está escrito o introduzca el DID.',
     unconfirmed:
       'Este identificador apunta a una cuenta que no lo declara como suyo, así que no está confirmado. Introduzca el DID.',
+    redirects:
+      'El sitio de este identificador redirige a otra dirección, que este servicio no consulta. Introduzca el DID.',
     failed: 'No se ha podido resolver este identificador en este momento. Inténtelo de nuevo o introduzca el DID.',
     neither: `No es ni un identificador ni un DID. Un identificador se parece a alice.bsky.social; un DID es ${did}.`,
     did_only: `Este servicio no resuelve identificadores. Introduzca el DID de la cuenta: ${did}.`,

@@ -116,6 +116,8 @@ export const pt: Texts = {
       'Este identificador não corresponde a nenhuma conta: nem o DNS nem o próprio site indicam um DID. Verifique a grafia ou informe o DID.',
     unconfirmed:
       'Este identificador aponta para uma conta que não o declara como seu; portanto, não está confirmado. Informe o DID.',
+    redirects:
+      'O site deste identificador redireciona para outro endereço, que este serviço não consulta. Informe o DID.',
     failed: 'Não foi possível resolver este identificador no momento. Tente novamente ou informe o DID.',
     neither: `Isto não é um identificador nem um DID. Um identificador se parece com alice.bsky.social; um DID é ${did}.`,
     did_only: `Este serviço não resolve identificadores. Informe o DID da conta: ${did}.`,

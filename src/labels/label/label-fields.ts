@@ -96,8 +96,8 @@ function readSignature(value: unknown): Uint8Array | undefined | 'malformed' | '
 
 /**
  * Encodes the fields that are not in the lexicon as DAG-CBOR, because the signature may cover them too. Returns
- * undefined if there are no such fields, or if they cannot be encoded, for example because a number is too large: then
- * no signature covers them.
+ * undefined if there are no such fields, or if they cannot be encoded, for example because a number is too large. A
+ * signature over them cannot be checked.
  */
 function readExtra(value: Readonly<Record<string, unknown>>): Uint8Array | undefined | 'oversized' {
   const names = Object.keys(value).filter((name) => !labelFields.has(name));
@@ -210,7 +210,8 @@ export function separateSignature(label: RawLabel): SignedLabel {
     const known = hasOthers
       ? Object.fromEntries(Object.entries(signed).filter(([name]) => labelFields.has(name)))
       : signed;
-    if (hasOthers) others.push(encode(known));
+    const whole = encoded(signed);
+    if (hasOthers && whole !== null) others.push(encode(known));
     const formed = inLexiconForm(known);
     if (formed !== known) others.push(encode(formed));
     // A serializer that writes numbers as `neg` writes 0 for an absent one, which the labeler did not sign.
@@ -218,7 +219,7 @@ export function separateSignature(label: RawLabel): SignedLabel {
       const { neg: _, ...unnegated } = formed;
       others.push(encode(unnegated));
     }
-    return { kind: 'signed', message: encoded(signed) ?? encode(known), others, signature };
+    return { kind: 'signed', message: whole ?? encode(known), others, signature };
   } catch {
     // The signature is not base64, or the fields of the lexicon are not representable in DAG-CBOR.
     return { kind: 'malformed' };

@@ -307,13 +307,15 @@ export class FrameReader {
   }
 
   /**
-   * Returns the new labels of a frame. Records a gap if a resumed stream does not begin with the last row that was
-   * read. If another row has the number of that row, also discards the position and returns `reset`.
+   * Returns the new labels of a frame. Records a gap if a resumed stream does not begin with the last row that was read,
+   * apart from the frame of the cursor. If another row has the number of that row, also discards the position and returns `reset`.
    */
   async #afterTail(seq: number, labels: readonly unknown[]): Promise<readonly unknown[] | 'reset'> {
     const { expected, cursor } = this.#stream;
-    // By the specification, a stream repeats the frame of the cursor too; Ozone sends only the frames after it.
-    if (expected === null || (seq === cursor && seq < expected.seq)) return labels;
+    if (expected === null) return labels;
+    // By the specification, a stream repeats the frame of the cursor too; Ozone sends only the frames after it. Everything
+    // before the last frame is already stored or recorded as a gap.
+    if (seq === cursor && seq < expected.seq) return [];
     this.#source.apply({ kind: 'tail_settled' });
     const fresh = newRowsOf(expected, seq, labels);
     if (typeof fresh !== 'string') {

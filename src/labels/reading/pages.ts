@@ -192,7 +192,7 @@ export function showsRow(mark: string, labels: readonly unknown[]): boolean {
 }
 
 /**
- * Returns the new rows of the first frame of a resumed stream, which should begin with the last row that was read.
+ * Returns the new rows of the first frame after the cursor of a resumed stream, which should begin with the last row that was read.
  * Returns `another` if the frame has the last row's number and consists of one different row. Returns `missing` for any
  * other frame, such as one that contains neither the last row nor its replacement.
  */

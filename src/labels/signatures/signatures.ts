@@ -9,7 +9,7 @@ import { micros } from '../../store/time.ts';
 import { authoredOf, type RawLabel } from '../label/label-fields.ts';
 import type { ShareKey } from '../shares/fair-queue.ts';
 import { isPrivileged } from '../state/reading-state.ts';
-import type { LabelerKeys, Verifier } from './verifier.ts';
+import { clockTolerance, type LabelerKeys, type Verifier } from './verifier.ts';
 
 /** Dependencies of `Signatures`. */
 interface SignatureOptions {
@@ -25,6 +25,8 @@ interface SignatureOptions {
 
 /** Minimum interval between refreshes of a document after a signature that matches no key, in microseconds. */
 const askAgain = 600_000_000;
+/** The same interval for a readable document of a did:web, whose key can change without an event in any stream. */
+const askWebAgain = 60_000_000;
 /** Time after which a document that came from a replica of the directory is read again, in microseconds. */
 const askReplicaAgain = 60_000_000;
 /** Minimum interval between two reads of a labeler's audit log, in microseconds. */
@@ -60,8 +62,9 @@ export class Signatures {
   /**
    * Returns one verdict for each row, in order; `unverified` if no key is available, or if no key verifies the signature
    * and the document could not be read from the primary directory, or the label of a did:web is newer than the last
-   * reading of its document. Every row must be an object. If no key verifies a signature, reads the document again at
-   * most every 10 minutes, and the audit log at most once an hour (every 10 minutes while it cannot be read).
+   * refresh of its document. Every row must be an object. If no key verifies a signature, refreshes the document at most
+   * every 10 minutes (every minute for a did:web that can be read), and reads the audit log at most once an hour (every
+   * 10 minutes while it cannot be read).
    */
   async verify(did: string, rows: readonly unknown[], signal: AbortSignal): Promise<readonly SignatureVerdict[]> {
     const { verifier, clock, shareOf } = this.#options;
@@ -73,10 +76,11 @@ export class Signatures {
     const verdicts = await verifier.verify(labels, known.keys, signal, share);
     if (!verdicts.some((verdict) => verdict === 'invalid' || verdict === 'unverified')) return verdicts;
     const askedAt = this.#askedAt.get(did);
-    if (askedAt !== undefined && isWithin(askAgain, askedAt, clock())) {
+    const isWeb = did.startsWith('did:web:');
+    const interval = isWeb && known.retryAt === null ? askWebAgain : askAgain;
+    if (askedAt !== undefined && isWithin(interval, askedAt, clock())) {
       const proven = provenBy(known, verdicts);
-      // No stream announces a new key of a did:web, and a label from after the last refresh may be signed with it.
-      return did.startsWith('did:web:') ? unlessNewer(askedAt, labels, proven) : proven;
+      return isWeb ? unlessNewer(askedAt, labels, proven) : proven;
     }
     // The key may have changed, perhaps before the labeler was first observed. Read the document and the audit log, and
     // check again.
@@ -172,13 +176,16 @@ function provenBy({ retryAt }: Learned, verdicts: readonly SignatureVerdict[]): 
   return retryAt === null ? verdicts : verdicts.map((verdict) => (verdict === 'invalid' ? 'unverified' : verdict));
 }
 
-/** Returns the verdicts of keys that were read at `readAt` and may have been replaced since then. */
+/**
+ * Returns the verdicts of keys that were refreshed at `refreshedAt` and may have been replaced since then. The clock of
+ * the labeler may be behind.
+ */
 function unlessNewer(
-  readAt: Micros,
+  refreshedAt: Micros,
   labels: readonly RawLabel[],
   verdicts: readonly SignatureVerdict[],
 ): readonly SignatureVerdict[] {
-  const isNewer = (authored: Micros | null): boolean => authored === null || authored > readAt;
+  const isNewer = (authored: Micros | null): boolean => authored === null || authored > refreshedAt - clockTolerance;
   return verdicts.map((verdict, i) =>
     verdict === 'invalid' && isNewer(authoredOf(labels[i])) ? 'unverified' : verdict,
   );

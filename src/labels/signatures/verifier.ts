@@ -24,7 +24,7 @@ export interface LabelerKeys {
 }
 
 /** Tolerated difference between the clocks of a labeler and of the directory, in microseconds. */
-const clockTolerance = 300_000_000;
+export const clockTolerance = 300_000_000;
 
 /** Checks the signatures of labels and limits the number of concurrent checks. */
 export interface Verifier {

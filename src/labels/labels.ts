@@ -208,6 +208,7 @@ function createAcceptance(
   return new PageAcceptance({
     ...{ store, wait, retryMs, log, isDenied, fatal },
     telemetry: commitsOf(base),
+    isPurged: (source) => base.purges.requestedAt(source) !== null,
     shareOf: shares.shareOf,
     flushGaps: async (sources) => {
       await shares.gaps.flush(sources);

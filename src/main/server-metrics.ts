@@ -1,4 +1,4 @@
-import { Gauge, type Registry } from 'prom-client';
+import { Counter, Gauge, type Registry } from 'prom-client';
 import type { ArtifactSource, Reading } from '../artifact/reading.ts';
 import { type CutReason, cutReasons } from '../http/connections/connection-table.ts';
 import { type Metrics, metricsIn } from './metrics.ts';
@@ -38,12 +38,14 @@ export function factsMetrics(registry: Registry): FactsMetrics {
       }
     },
   });
-  const refused = metrics.counter(
-    'almanac_facts_artifact_refusals_total',
-    'Number of times an artifact became unpublishable, by kind of reading.',
-    'instrument',
-    'reading',
-  );
+  const refused = new Counter({
+    name: 'almanac_facts_artifact_refusals_total',
+    help: 'Number of times an artifact became unpublishable, by kind of reading.',
+    labelNames: ['instrument', 'reading'],
+    // Every worker reads the artifact at each scrape, so the sum would count one change once for each worker.
+    aggregator: 'max',
+    registers: [registry],
+  });
   return {
     ...serverMetrics('almanac_facts', metrics),
     observed: (instrument, reading) => {

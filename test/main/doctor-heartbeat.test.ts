@@ -22,7 +22,7 @@ test('the doctor reports a heartbeat in the future as such, and not as recent ac
       level: 'fail',
       found:
         'a process holds the store, but its last heartbeat is 3600 s in the future: the clock was set back, or differs from that of its machine',
-      todo: 'until then, it may be stuck or store no labels: docs/operations/incidents.md#the-clock-was-set',
+      todo: 'until the clock reaches that time, it may be stuck or store no labels: docs/operations/incidents.md#the-clock-was-set',
     },
   ]);
   await writer.close();

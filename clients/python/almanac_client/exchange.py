@@ -81,9 +81,11 @@ class _Deadline:
             connection: Optional[socket.socket] = None
             try:
                 connection = socket.socket(family, kind, protocol)
-                # A share of less than 3 s would end an attempt after one lost packet.
-                share = max(3.0, self.remaining() / (len(found) - place))
-                connection.settimeout(min(self.remaining(), share))
+                # A short share would end an attempt after one lost packet, but the next address gets at least half of the
+                # remaining time.
+                left, places = self.remaining(), len(found) - place
+                share = left if places == 1 else max(min(3.0, left / 2), left / places)
+                connection.settimeout(share)
                 connection.connect(target)
                 connection.settimeout(self.remaining())
                 return connection

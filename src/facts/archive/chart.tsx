@@ -64,8 +64,8 @@ export function RateChart({ base, days, length, now, files, tableAt, links, areL
           ? 'Above, network events per second; below, label applications and removals per hour; each with its own axis, by day.'
           : 'Network events per second, by day.'}{' '}
         {periodText(days)}
-        The lines break at days that were not observed. According to the archive, the strips show the observed share of
-        each day{areLabelsShown ? `, for labels the share in which they were collected. ${lateText(days)}` : '.'}
+        The lines break at days that were not observed. The strips show the share of each day that the archive reports
+        as observed{areLabelsShown ? `; for labels, the share in which they were collected. ${lateText(days)}` : '.'}
       </p>
     </ChartFigure>
   );

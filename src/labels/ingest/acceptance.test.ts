@@ -25,6 +25,7 @@ function pausedAcceptance(change: Partial<AcceptanceOptions> = {}): PageAcceptan
     checkPreconditions: () => ({ pause: 'disk_low', gap: null, since: null }),
     clockGeneration: () => 0,
     isDenied: () => false,
+    isPurged: () => false,
     wait,
     retryMs: 60_000,
     log: silentLog,
@@ -96,6 +97,30 @@ test('a page that waits while acceptance is paused is not stored once its labele
     { status: 'fulfilled', value: 0 },
   ]);
   expect(appended).toEqual(['did:web:other.example']);
+  ends.abort();
+  await running;
+});
+
+test('a page that arrives after a pause is not stored if the rows of its labeler were removed during the pause', async () => {
+  let appended = 0;
+  const acceptance = pausedAcceptance({
+    checkPreconditions: () => ({ pause: null, gap: null, since: null }),
+    isDenied: () => true,
+    isPurged: (source) => source === page.source,
+    store: {
+      append: () => {
+        appended += 1;
+        return Promise.resolve({ accepted: 0, duplicates: [], first: null, last: null });
+      },
+      recordGap: () => Promise.resolve(),
+    },
+  });
+  const ends = new AbortController();
+  const running = acceptance.run(ends.signal);
+  await expect(acceptance.accept(page)).rejects.toThrow('the source is denied');
+  // Without a purge, the page of a denied labeler that its reader has already judged is stored.
+  expect(await acceptance.accept({ ...page, source: 'did:web:other.example' })).toBe(0);
+  expect(appended).toBe(1);
   ends.abort();
   await running;
 });

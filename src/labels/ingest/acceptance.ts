@@ -115,8 +115,8 @@ export class PageAcceptance {
 
   /**
    * Queues a page that fits a batch (see `split`). Resolves with the number of new rows once the page is durable.
-   * Rejects with `ClockChanged` if the page must be judged again, and with another error if the source is denied during a
-   * pause, the store fails permanently or the instrument stops.
+   * Rejects with `ClockChanged` if the page must be judged again, and with another error if the rows of the source
+   * may be removed, the store fails permanently or the instrument stops.
    */
   async accept(page: AcceptedPage): Promise<number> {
     if (this.#isClosed) throw new Error('stopped');
@@ -268,8 +268,7 @@ export class PageAcceptance {
 
   /**
    * Rejects pages with an outdated `clockGeneration`: by the corrected clock their labels may be late or in the future,
-   * and after a takeover the refused labels of the former writer also count. During a pause, also rejects pages of denied
-   * sources, because only without a pause does a purge wait for the reader, and thus for its page.
+   * and after a takeover the refused labels of the former writer also count. Also rejects pages whose rows may be removed.
    */
   #returnPages(): void {
     const removed = this.#queue.remove((one) => this.#mustReturn(one));
@@ -281,8 +280,10 @@ export class PageAcceptance {
   }
 
   #mustReturn({ page }: Queued): boolean {
-    const isDenied = this.#paused !== null && this.#options.isDenied(page.source);
-    return isDenied || page.clockGeneration !== this.#options.clockGeneration();
+    const { isDenied, isPurged, clockGeneration } = this.#options;
+    // A purge may begin during a pause without waiting for the reader, whose page may arrive after the pause.
+    const isRemoved = isDenied(page.source) && (this.#paused !== null || isPurged(page.source));
+    return isRemoved || page.clockGeneration !== clockGeneration();
   }
 
   /** Returns true, and keeps the group, if the clock, the role or a denial has changed while the gaps were written. */

@@ -168,8 +168,10 @@ export interface AcceptanceOptions {
   /** Checks the preconditions outside the store; called before each commit. */
   readonly checkPreconditions: () => PreconditionCheck;
   readonly clockGeneration: () => number;
-  /** Returns true if the operator denies the source: pages that wait during a pause are then not stored. */
+  /** Returns true if the operator denies the source. */
   readonly isDenied: (source: string) => boolean;
+  /** Returns true if the removal of the rows of the source was ever requested. */
+  readonly isPurged: (source: string) => boolean;
   /** Resolves after `ms` milliseconds; settles immediately when the signal aborts. */
   readonly wait: (ms: number, signal: AbortSignal) => Promise<void>;
   readonly retryMs: number;

@@ -75,7 +75,8 @@ export class RepeatMemory {
    * Remembers the repeats of a source. Forgets expired repeats and, above the maximum number of sources, one source.
    */
   #keep(source: string, text: string): void {
-    this.#sources.set(source, { text, newest: readRepeats(text).at(-1)?.minute ?? 0 });
+    const last = readRepeats(text).at(-1);
+    this.#sources.set(source, { text, newest: last ? lastMinute(last) : 0 });
     const expired = Math.floor(this.#clock() / minute) - keptMinutes;
     for (const [one, { newest }] of this.#sources) if (newest <= expired) this.#sources.delete(one);
     if (this.#sources.size > maxSources) this.#sources.delete(this.#dispensable() ?? source);

@@ -42,7 +42,7 @@ export type FilledInBySource = ReadonlyMap<string, readonly MinuteSpan[]>;
 export interface PageChanges {
   /**
    * Returns the changes for rows that are stamped at `at`. The page may wait for its commit for hours, so the changes
-   * are created at each attempt to commit it.
+   * are created at each attempt to commit it. Must not be called between the last attempt and `committed`.
    */
   changesAt(at: Micros): readonly PositionChange[];
   /** Applies the changes that were created last to the memory. Must be called once the rows are durable. */

@@ -82,7 +82,7 @@ function writer(writing: boolean, silence: number | null): Finding {
     return fail(
       check,
       `a process holds the store, but its last heartbeat is ${ahead}: the clock was set back, or differs from that of its machine`,
-      'until then, it may be stuck or store no labels: docs/operations/incidents.md#the-clock-was-set',
+      'until the clock reaches that time, it may be stuck or store no labels: docs/operations/incidents.md#the-clock-was-set',
     );
   }
   if (silence !== null && silence > silentMs) {

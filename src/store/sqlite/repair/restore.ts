@@ -53,8 +53,8 @@ const originName = 'origin';
 export interface Restored {
   readonly days: readonly DayReport[];
   /**
-   * Days that the backup's state file lists, but whose files are missing in the backup. Each is recorded as a gap, the
-   * day of the restore up to the restore.
+   * Days that the backup's state file lists, but whose files are missing in the backup. A gap is recorded for each
+   * of them; on the day of the restore, it ends at the restore.
    */
   readonly lost: readonly string[];
   /**
@@ -256,7 +256,10 @@ async function complete(folder: string, at: Micros, onFile: OnFile): Promise<Res
   }
 }
 
-/** Removes days without a file from the copied state file, and records a gap for each, for the present day up to now. Returns their names. */
+/**
+ * Removes days without a file from the copied state file, and records a gap for each: for the day of the restore, up to
+ * the restore; for any other day, the whole day. Returns their names.
+ */
 function forgetLostDays(folder: string, at: Micros): string[] {
   const paths = storePaths(folder);
   const db = openWritable(paths.state, 1024 * 1024);
@@ -268,7 +271,7 @@ function forgetLostDays(folder: string, at: Micros): string[] {
     const found = new Set(listDays(paths).map(({ day }) => day));
     const lost = state.catalog().days.filter(({ day }) => !found.has(day));
     for (const { day } of lost) {
-      // Only the day of the restore is observed again.
+      // The day of the restore is observed again. A later day is lost if the clock was ahead; its gap may be too long.
       const [start, end] = [dayStart(day), day === dayOf(at) ? at : dayStart(day + 1)];
       if (start < end) state.recordGap.immediate({ source: null, reason: 'unknown', start, end });
       state.forgetDay(day);

@@ -25,7 +25,7 @@ export function chartImage(chart: PageChart, origin: Origin | null, about = ''):
           {...{ x: plateArea.left, y: chartTop, width: plateArea.width }}
         />
         <Line x={plateArea.left} y={chartImageHeight - 10} paint="soft">
-          {`${notes.join('; ')}; strip: ${isOfAllLabelers ? 'time in which labels were collected' : 'observed share of the time'}`}
+          {`${notes.join('; ')}; strip: ${isOfAllLabelers ? 'label collection' : 'observed share of the time'}`}
         </Line>
       </>
     ),

@@ -301,7 +301,7 @@ export function signsOf({ series, columns, isOfAllLabelers }: PageChart): (reado
     ...(hasSide('below') ? [['below', 'quieter than usual'] as const] : []),
     ...(isPart && shape === 'bars' ? [['faint', `counted in a part of the ${periodName(bins)}`] as const] : []),
     ...(holes.length === 0 ? [] : [['unseen', 'not observed'] as const]),
-    ['seen', `strip below: ${isOfAllLabelers ? 'time in which labels were collected' : 'observed share of the time'}`],
+    ['seen', `strip below: ${isOfAllLabelers ? 'label collection' : 'observed share of the time'}`],
   ];
 }
 

@@ -87,7 +87,7 @@ test('a chart of all labelers states that collection ran, not that every hour wa
   expect(summaryOf(chart)).not.toMatch(/observed entirely/);
   expect(summaryOf(chart)).toMatch(/ Collection ran in every hour; single labelers may not have been read\.$/);
   expect(chart.answer).toMatch(/^In the last full hour of collection, 20 Nov 2026, 10:00 UTC, /);
-  expect(signsOf(chart).at(-1)).toEqual(['seen', 'strip below: time in which labels were collected']);
+  expect(signsOf(chart).at(-1)).toEqual(['seen', 'strip below: label collection']);
 });
 
 describe('the answer about the usual range', () => {

@@ -37,7 +37,11 @@ export const storeErrors = {
     fatal: true,
     meaning: 'another process has become the writer of this store; stop the process',
   },
-  not_a_store: { retry: false, fatal: false, meaning: 'this directory or database contains no store' },
+  not_a_store: {
+    retry: false,
+    fatal: false,
+    meaning: 'this directory or database contains no store, or no longer the store that was opened',
+  },
   occupied: { retry: false, fatal: false, meaning: 'this directory or schema already contains a store' },
   unfinished_copy: {
     retry: false,

@@ -32,7 +32,8 @@ try {
 
 let opening: Promise<StoreReader> | null = null;
 
-const readView = createViewReader(() => performance.now());
+/** Reads the views of the current store, of which it caches states and definitions. */
+let readView = createViewReader(() => performance.now());
 
 async function read(reader: StoreReader, { method, args }: ReadQuestion): Promise<unknown> {
   if (method === 'view') {
@@ -129,7 +130,10 @@ function release(used: Promise<StoreReader>): void {
 /** Lets the next read open the store again. Returns false and does nothing if `used` is no longer the current store. */
 function forget(used: Promise<StoreReader>): boolean {
   const isCurrent = opening === used;
-  if (isCurrent) opening = null;
+  if (isCurrent) {
+    opening = null;
+    readView = createViewReader(() => performance.now());
+  }
   return isCurrent;
 }
 

@@ -115,8 +115,8 @@ export class PageAcceptance {
 
   /**
    * Queues a page that fits a batch (see `split`). Resolves with the number of new rows once the page is durable.
-   * Rejects with `ClockChanged` if the page must be judged again, and with another error if the rows of the source
-   * may be removed, the store fails permanently or the instrument stops.
+   * Rejects with `ClockChanged` if the page must be judged again, and with another error if the source is denied during
+   * a pause or after a purge was requested, the store fails permanently or the instrument stops.
    */
   async accept(page: AcceptedPage): Promise<number> {
     if (this.#isClosed) throw new Error('stopped');

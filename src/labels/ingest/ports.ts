@@ -170,7 +170,7 @@ export interface AcceptanceOptions {
   readonly clockGeneration: () => number;
   /** Returns true if the operator denies the source. */
   readonly isDenied: (source: string) => boolean;
-  /** Returns true if the removal of the rows of the source was ever requested. */
+  /** Returns true if the store records a purge of the source. */
   readonly isPurged: (source: string) => boolean;
   /** Resolves after `ms` milliseconds; settles immediately when the signal aborts. */
   readonly wait: (ms: number, signal: AbortSignal) => Promise<void>;

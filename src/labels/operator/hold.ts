@@ -15,7 +15,7 @@ interface Hold {
  * Returns the path of the hold file. The file is next to the artifact, so that a hold can be set while the instrument
  * is stopped.
  */
-function holdPath(artifacts: string): string {
+export function holdPath(artifacts: string): string {
   return join(artifacts, 'labels-hold.json');
 }
 

@@ -136,8 +136,8 @@ export class LabelerMetadata {
   #nextDue(): string[] {
     const now = this.#now;
     // No fetch is scheduled further ahead than this. One that is due later was scheduled by a clock that was ahead.
-    const maxWaitMs = Math.max(this.#refreshMs, this.#retryMs, this.#minIntervalMs, this.#newMinIntervalMs);
-    const due = [...this.#due].filter(([, at]) => at <= now || at > now + maxWaitMs).map(([did]) => did);
+    const furthestMs = Math.max(this.#refreshMs, this.#retryMs, this.#minIntervalMs, this.#newMinIntervalMs);
+    const due = [...this.#due].filter(([, at]) => at <= now || at > now + furthestMs).map(([did]) => did);
     return [...due.filter((did) => this.#isPrivileged(did)), ...due.filter((did) => !this.#isPrivileged(did))].slice(
       0,
       atOnce,

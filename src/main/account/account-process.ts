@@ -70,11 +70,9 @@ export async function startAccount(
     await reading.stop();
     await handles?.close();
   };
+  await warnIfMoved(reading, log);
   // Warm up before listening: otherwise an early client would wait longer than the queue allows.
-  const enough = AbortSignal.any([asked, AbortSignal.timeout(warmMs)]);
-  await app.warm(Date.now(), enough);
-  // An unfinished warm-up occupies the processes that read the store.
-  if (!enough.aborted) await warnIfMoved(reading, log);
+  await app.warm(Date.now(), AbortSignal.any([asked, AbortSignal.timeout(warmMs)]));
   try {
     asked.throwIfAborted();
     return await listenOn(server, settings, log, stopRest);

@@ -12,7 +12,7 @@ import {
   requireDenyList,
   targetText,
 } from '../../labels/operator/deny-file.ts';
-import { readHold, releaseHold, setHold } from '../../labels/operator/hold.ts';
+import { holdPath, readHold, releaseHold, setHold } from '../../labels/operator/hold.ts';
 import { OperatorError } from '../../ops/errors.ts';
 import { openStoreReader } from '../../store/open.ts';
 import type { StoreReader } from '../../store/port.ts';
@@ -56,7 +56,10 @@ function assertFolder(artifacts: string): void {
   const path = join(artifacts, artifactNames.labels);
   const uid = statSync(path, { throwIfNoEntry: false })?.uid ?? 0;
   if (process.getuid?.() !== 0 || uid === 0) return;
-  throw new OperatorError(`${path} belongs to the user ${uid}: run this command as that user`);
+  // In a sticky directory, that user could not delete a hold of root.
+  const held = holdPath(artifacts);
+  const first = statSync(held, { throwIfNoEntry: false })?.uid === 0 ? `delete ${held}, then ` : '';
+  throw new OperatorError(`${path} belongs to the user ${uid}: ${first}run this command as that user`);
 }
 
 /** Maximum number of labelers listed below a denied domain, which may have thousands. */

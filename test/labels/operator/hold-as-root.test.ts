@@ -31,3 +31,18 @@ test.skipIf(!asRoot).each(['hold', 'release'] as const)(
     expect([readFileSync(path, 'utf8'), statSync(path).uid]).toEqual([overview, user]);
   },
 );
+
+test.skipIf(!asRoot)(
+  'root is told to delete a hold of root that the user of the instrument cannot delete',
+  async () => {
+    const path = join(folder, 'labels-overview.json');
+    const held = join(folder, 'labels-hold.json');
+    const values = { artifacts: folder, reason: 'a key leaked' as string | null } as Values<typeof labelsSettings>;
+    await operatorActions.hold(values, () => undefined, []);
+    writeFileSync(path, overview);
+    chownSync(path, user, user);
+    await expect(operatorActions.release(values, () => undefined, [])).rejects.toThrow(
+      `${path} belongs to the user ${user}: delete ${held}, then run this command as that user`,
+    );
+  },
+);

@@ -52,7 +52,10 @@ export function openSqliteReader(folder: string): StoreReader {
   }
 }
 
-/** Returns the identity of a file, which a rename preserves, or null if the file does not exist. */
+/**
+ * Returns the device and inode of a file, or null if it does not exist. A rename keeps both. While a descriptor is open,
+ * no other file gets the same inode.
+ */
 function fileIdentity(path: string): string | null {
   const found = statSync(path, { throwIfNoEntry: false });
   return found === undefined ? null : `${found.dev} ${found.ino}`;

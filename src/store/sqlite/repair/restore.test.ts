@@ -52,7 +52,7 @@ test('a backup with a write-ahead log of an earlier copy is refused with the pro
   await expect(restoreStore({ from: backup, folder: restored, at })).rejects.toMatchObject({
     code: 'damaged',
     message: expect.stringMatching(
-      /-wal is older than its database: was the backup copied without --delete\?$/,
+      /; older than their databases: .+-wal; was the backup copied without --delete\?$/,
     ) as string,
   });
 });

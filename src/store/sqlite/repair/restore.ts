@@ -147,7 +147,7 @@ async function copyVerified({
   faults?.('restore.copied');
   return complete(copying, at, onFile).catch((error: unknown) => {
     discard();
-    throw withStaleLog(storeError(error, folder), stale[0]);
+    throw withStaleLogs(storeError(error, folder), stale);
   });
 }
 
@@ -155,8 +155,9 @@ async function copyVerified({
 type LogName = Pick<FileEvent, 'name' | 'day'>;
 
 /**
- * Returns the write-ahead logs of a backup that are older than their databases. SQLite applies such a log without
- * noticing that it precedes the database, which then lacks later rows or is damaged.
+ * Returns the write-ahead logs of a backup that are older than their databases. Such a log may precede the database;
+ * SQLite applies it without noticing, and the database then lacks later rows or is damaged. A log is also older after a
+ * checkpoint without a later commit, which is harmless.
  */
 function staleLogs(from: string): LogName[] {
   const paths = storePaths(from);
@@ -171,10 +172,11 @@ function staleLogs(from: string): LogName[] {
   });
 }
 
-/** Adds the probable cause to a `damaged` error if the backup has a write-ahead log that is older than its database. */
-function withStaleLog(error: unknown, stale: LogName | undefined): unknown {
-  if (!(error instanceof StoreError) || error.code !== 'damaged' || !stale) return error;
-  const hint = `${stale.name} is older than its database: was the backup copied without --delete?`;
+/** Adds the probable cause to a `damaged` error if write-ahead logs of the backup are older than their databases. */
+function withStaleLogs(error: unknown, stale: readonly LogName[]): unknown {
+  if (!(error instanceof StoreError) || error.code !== 'damaged' || stale.length === 0) return error;
+  const names = stale.map(({ name }) => name).join(', ');
+  const hint = `older than their databases: ${names}; was the backup copied without --delete?`;
   return new StoreError('damaged', `${error.message}; ${hint}`, { cause: error });
 }
 

@@ -7,7 +7,7 @@ import { simulateDay } from '../../harness/day/day.ts';
  */
 
 it('the observatory publishes only true facts through a day of kills, a full disk, an outage and wrong clocks, and recovers from each', async () => {
-  const report = await simulateDay({ seed: 1, factor: 1600 });
+  const report = await simulateDay({ seed: 1, factor: 1200 });
   expect(report.wrong).toEqual([]);
   expect(report.labels.counted).toBe(report.labels.exist);
   expect(report.minutes).toMatchObject({ wrong: 0 });

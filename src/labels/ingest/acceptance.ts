@@ -282,7 +282,7 @@ export class PageAcceptance {
   #mustReturn({ page }: Queued): boolean {
     const { isDenied, isPurged, clockGeneration } = this.#options;
     // A purge may begin during a pause without waiting for the reader, whose page may arrive after the pause.
-    const isRemoved = isDenied(page.source) && (this.#paused !== null || isPurged(page.source));
+    const isRemoved = (this.#paused !== null || isPurged(page.source)) && isDenied(page.source);
     return isRemoved || page.clockGeneration !== clockGeneration();
   }
 

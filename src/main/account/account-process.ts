@@ -9,6 +9,9 @@ import { accountCommonHeaders, accountError } from '../../account/route.ts';
 import { clientAddress } from '../../http/connections/network-tiers.ts';
 import { assetFile } from '../../http/representation/asset-file.ts';
 import { createHttpServer, type HttpServer } from '../../http/server.ts';
+import { createNameResolver, systemHostsFile } from '../../network/dns/name-resolver.ts';
+import { createHttpClient } from '../../network/http/http.ts';
+import { createIdentityResolver, resolveHandle } from '../../network/identity/identity.ts';
 import { errorFields, type Log } from '../../ops/log.ts';
 import type { Values } from '../../ops/setting.ts';
 import { movedNote } from '../../store/errors.ts';
@@ -16,10 +19,15 @@ import { parseStoreUrl } from '../../store/open.ts';
 import { compactStyles } from '../../web/document.tsx';
 import { packageRoot } from '../command.ts';
 import { basePath, listenOn, type RunningServer } from '../serve.ts';
-import { connectionBounds, operatorBase, parseSampleAccounts } from '../shared-settings.ts';
+import {
+  connectionBounds,
+  directoriesOf,
+  operatorBase,
+  parseSampleAccounts,
+  userAgentFor,
+} from '../shared-settings.ts';
 import type { AccountMetrics } from './account-metrics.ts';
 import type { accountSettings } from './account-settings.ts';
-import { handleFinder } from './handle-finder.ts';
 
 const noTelemetry: ReadingTelemetry = {
   turn: () => undefined,
@@ -179,5 +187,34 @@ function untrustedProxy(log: Log, metrics: AccountMetrics | null): () => void {
     log.warn(
       'requests come through a proxy although --trust-proxy is 0: all clients of the proxy count as one; set --trust-proxy',
     );
+  };
+}
+
+/**
+ * Creates a function that resolves handles through the guarded client, and a function that closes the client's
+ * connections. Only a few resolutions run concurrently, because any client can cause one.
+ */
+export function handleFinder(settings: Pick<AccountValues, 'plc' | 'contact'>): {
+  readonly find: FindHandle;
+  close(): Promise<void>;
+} {
+  const { plc: plcUrl, plcReplicas } = directoriesOf(settings.plc);
+  const policy = { allowLoopback: false };
+  const own = createNameResolver({ hostsFile: systemHostsFile });
+  const strangers = createNameResolver({ hostsFile: null, total: 32, perDomain: 4 });
+  const bounds = { policy, total: 8, perHost: 2, maxWaiting: 64, userAgent: userAgentFor(settings) };
+  const http = createHttpClient({ ...bounds, perDomain: 4, resolve: strangers.resolve });
+  // Use a separate client for the directory, because untrusted hosts named in handles may hang and must not delay
+  // requests to the directory.
+  const directory = createHttpClient({ ...bounds, perHost: 4, resolve: own.resolve });
+  const web = { http, timeoutMs: 5_000 };
+  const clock = () => performance.now();
+  const identity = createIdentityResolver({ http: directory, web, plcUrl, plcReplicas, policy, clock });
+  const { resolveTxt } = strangers;
+  return {
+    find: (handle, signal) => resolveHandle(handle, { http, identity, resolveTxt }, signal),
+    async close() {
+      await Promise.all([http.close(), directory.close()]);
+    },
   };
 }

@@ -13,9 +13,9 @@ vi.mock('../../network/identity/identity.ts', async (original) => {
   return { ...identity, createIdentityResolver: create };
 });
 
-// An earlier test file of the same worker may have imported the finder with the real resolver.
+// An earlier test file of the same worker may have imported the module with the real resolver.
 vi.resetModules();
-const { handleFinder } = await import('./handle-finder.ts');
+const { handleFinder } = await import('./account-process.ts');
 
 it('documents expire by the monotonic clock, so that a wall clock that was ahead and is set back does not keep them', async () => {
   vi.spyOn(performance, 'now').mockReturnValue(1_234);

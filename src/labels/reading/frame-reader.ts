@@ -307,9 +307,8 @@ export class FrameReader {
   }
 
   /**
-   * Returns the new labels of a frame. Records a gap if a resumed stream does not begin with the last row that was read,
-   * apart from the frame of the cursor. If another row has the number of that row, also discards the position and returns
-   * `reset`.
+   * Returns the new labels of a frame. Records a gap if a resumed stream does not begin with the last row that was read or
+   * the frame before it. If another row has the number of that row, also discards the position and returns `reset`.
    */
   async #afterTail(seq: number, labels: readonly unknown[]): Promise<readonly unknown[] | 'reset'> {
     const { expected, cursor } = this.#stream;

@@ -9,8 +9,11 @@ from datetime import datetime, timezone
 
 MAX_BYTES = 4 * 1024 * 1024
 
-# A minute in the service, a minute in caches, and a minute for the difference between the clocks.
-MAX_SECONDS = 180
+# A minute in the service, and a minute in caches.
+MAX_SECONDS = 120
+
+# A minute for the difference between the clocks.
+TOLERANCE_SECONDS = 60
 
 
 def fact(path, contract):
@@ -26,9 +29,9 @@ def fact(path, contract):
         if body["contract"] != contract:
             sys.exit(f"not {contract}: {body['contract']}")
         # A cache that repeats an expired response may hide a refusal.
-        if elapsed(body) > MAX_SECONDS:
-            built = f"the response was built {elapsed(body):.0f} s ago"
-            sys.exit(f"no usable answer from {base}: {built}: a cache repeats it, or the clock of this machine is wrong")
+        expiry = expired(path, body)
+        if expiry:
+            sys.exit(f"no usable answer from {base}: {expiry}: a cache repeats it, or the clock of this machine is wrong")
         return body
     except (OSError, http.client.HTTPException, ValueError, LookupError, TypeError) as fault:
         sys.exit(f"no usable answer from {base}: {fault}")
@@ -48,6 +51,22 @@ def elapsed(body):
     """The seconds since the service built a response."""
     built = datetime.fromisoformat(body["retrieved_at"].replace("Z", "+00:00"))
     return max(0, (datetime.now(timezone.utc) - built).total_seconds())
+
+
+def expired(path, body):
+    """Says why the service would no longer give this response, or nothing."""
+    seconds = elapsed(body) - TOLERANCE_SECONDS
+    if seconds > MAX_SECONDS:
+        return f"the response was built {elapsed(body):.0f} s ago"
+    # The service refuses a label fact whose artifact or whose observations are older than its limits.
+    freshness = body["freshness"] if path.startswith("/v1/labels/") else {}
+    for age, limit in (
+        (body.get("age_seconds"), freshness.get("max_age_seconds")),
+        (freshness.get("collection_age_seconds"), freshness.get("collection_max_age_seconds")),
+    ):
+        if age is not None and limit is not None and age + seconds > limit:
+            return f"the fact is {age + elapsed(body):.0f} s old, but the service refuses it after {limit:.0f} s"
+    return None
 
 
 def known(value):

@@ -157,6 +157,30 @@ describe.skipIf(missing.length > 0 && process.env.CI === undefined)('the example
     ]);
   });
 
+  it.each(named)('report in one line that the service has refused a label fact since (%s)', async (language) => {
+    const { fact } = await serving();
+    const body = (await fact('/v1/labels/overview')) as LabelsOverview;
+    const { collection_max_age_seconds: limit } = body.freshness;
+    const server = createServer((_request, response) => {
+      // Current when the service built it, and 30 s more than a minute too old now.
+      const freshness = { ...body.freshness, collection_age_seconds: limit - 10 };
+      const retrieved_at = new Date(Date.now() - 100_000).toISOString();
+      response.writeHead(200, { 'Content-Type': 'application/json', 'Cache-Control': 'public, max-age=60' });
+      response.end(JSON.stringify({ ...body, retrieved_at, freshness }));
+    });
+    const { port } = await listenForTest(server);
+    const { code, stdout, stderr } = await example(language, 'labelers', `http://127.0.0.1:${port}`);
+    expect([code, stdout, stderr.trimEnd().split('\n')]).toEqual([
+      1,
+      '',
+      [
+        expect.stringMatching(
+          new RegExp(`^no usable answer from .* is ${String(limit).slice(0, -2)}\\d\\d s old, but .* after ${limit} s`),
+        ),
+      ],
+    ]);
+  });
+
   it.each(all)('report in one line that no server is listening (%s, %s)', async (language, name) => {
     // Occupy the port on another address, so that no process can start listening on it during the test.
     const { port } = await listenForTest(createServer());

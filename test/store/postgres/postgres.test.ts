@@ -1,14 +1,14 @@
 import { connect, createServer, type Socket } from 'node:net';
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { noon, subjects } from '../../../harness/conformance/labels.ts';
+import { labelers, noon, subjects } from '../../../harness/conformance/labels.ts';
 import { around, batch, later, problems } from '../../../harness/conformance/suite.ts';
 import { listenForTest } from '../../../harness/net/listen.ts';
 import { startAppending } from '../../../harness/postgres/appending.ts';
 import { hasPostgres, type PostgresServer, startPostgres } from '../../../harness/postgres/server.ts';
 import { until } from '../../../harness/process/until.ts';
 import { inspect, openStoreReader } from '../../../src/store/open.ts';
-import type { StoreWriter } from '../../../src/store/port.ts';
+import type { Batch, StoreWriter } from '../../../src/store/port.ts';
 import { type PostgresPlace, parsePostgresUrl } from '../../../src/store/postgres/base/place.ts';
 import { Session } from '../../../src/store/postgres/base/session.ts';
 import { migrations } from '../../../src/store/postgres/schema/migrations.ts';
@@ -98,6 +98,63 @@ describe.skipIf(!hasPostgres())('a store in PostgreSQL', () => {
     await client.end();
     expect(await writer.append(batch(noon, [3]))).toMatchObject({ accepted: 1, first: noon + 8 });
     await writer.close();
+  });
+
+  it('counts nothing twice if the reply to a commit was lost and its batch is appended again', async () => {
+    let isCutting = false;
+    let isAnswering = true;
+    const proxied: Socket[] = [];
+    const proxy = createServer((client) => {
+      const upstream = connect(`${server.socket}/.s.PGSQL.5432`);
+      proxied.push(client);
+      for (const socket of [client, upstream]) socket.on('error', () => undefined);
+      client.on('data', (data) => {
+        if (isCutting && data.includes('COMMIT\0')) isAnswering = false;
+        upstream.write(data);
+      });
+      upstream.on('data', (data) => isAnswering && client.write(data));
+      client.on('close', () => upstream.destroy());
+      upstream.on('close', () => client.destroy());
+    });
+    const { port } = await listenForTest(proxy);
+    const through = { ...place, hosts: [{ host: '127.0.0.1', port }] };
+    const writer = await openPostgresWriter({ place: through, at: noon, leaseMs: 60_000 });
+    onTestFinished(() => writer.close());
+    await writer.append(batch(noon, [1]));
+
+    const [repeat, ...fresh] = batch(noon, [1, 2, 5]).observations;
+    if (repeat === undefined) throw new Error('no observation');
+    const refusals: Batch['refusals'] = [{ source: labelers[0] ?? '', reason: 'late', count: 3 }];
+    const sent: Batch = { at: later(noon, 1_000), observations: [repeat, ...fresh], refusals, positions: [] };
+    isCutting = true;
+    const lost = writer.append(sent).catch((error: unknown) => error);
+    await until('the commit', async () => (await rows('SELECT 1 FROM observation')).length === 3);
+    isCutting = false;
+    isAnswering = true;
+    for (const socket of proxied) socket.destroy();
+    expect(await lost).toMatchObject({ code: 'unreachable', retry: true });
+
+    const [another] = batch(noon, [7]).observations;
+    if (another === undefined) throw new Error('no observation');
+    const again = { ...sent, at: later(noon, 2_000), observations: [another, ...sent.observations] };
+    expect(await writer.append(again)).toEqual({
+      accepted: 3,
+      duplicates: [1],
+      first: later(noon, 1_000),
+      last: later(noon, 2_000),
+    });
+    const counted = async () => {
+      const sums = { late: 0, duplicate: 0 };
+      for (const { reason, count } of await writer.refusals(around(noon))) {
+        if (reason === 'late' || reason === 'duplicate') sums[reason] += count;
+      }
+      return sums;
+    };
+    expect(await counted()).toEqual({ late: 3, duplicate: 1 });
+    // The same labels are repeats from then on.
+    expect(await writer.append({ ...again, at: later(noon, 3_000) })).toMatchObject({ accepted: 0 });
+    expect(await counted()).toEqual({ late: 6, duplicate: 5 });
+    expect(await problems(writer)).toEqual([]);
   });
 
   /** Resets the database to its state after the batch with label 1, like a failover that lost the later commits. */

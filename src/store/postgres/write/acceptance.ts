@@ -20,6 +20,7 @@ import {
   SourceNumbers,
   WaitingBatches,
 } from './commit.ts';
+import type { Reached } from './unanswered.ts';
 
 /** Cached data of the day to which rows are added. */
 interface OpenDay {
@@ -154,7 +155,7 @@ export class Acceptance {
       // If the reply to the commit is lost, the outcome of the commit is unknown, and the next batch must read the
       // state again.
       this.#isStale = true;
-      this.#waiting.discard();
+      this.#waiting.discard(group, this.#reached, this.#reachedBy(group));
       if (!isRepeated && stateOf(error)?.repeatsChange === true) await this.#commitWaiting(true);
       else this.#waiting.reject(group.length, error);
       return;
@@ -165,19 +166,31 @@ export class Acceptance {
 
   /** Commits prepared batches, and then updates the state in memory, so that a failed commit does not change it. */
   async #commit(batches: readonly Prepared[]): Promise<void> {
-    const last = batches.findLast((one) => one.last !== null)?.last ?? null;
     const at = micros(Math.max(...batches.map(({ batch }) => batch.at)));
     const open = await this.#openDay(dayOf(batches[0]?.first ?? at));
-    const pages = batches.flatMap(({ batch }) => pagesAt(batch) ?? []);
-    const through = pages.length === 0 ? null : micros(Math.max(...pages, this.#through ?? 0));
-    const first = advance(this.#lease.token, { last, through }, { last: this.#last, through: this.#through });
+    const to = this.#reachedBy(batches);
+    const first = advance(this.#lease.token, to, this.#reached);
     const group: Group = { batches, open, first };
     const isKnown = batches.every(({ encoded }) => encoded !== null && open.named.knows(encoded.rows));
     const isAtOnce = this.#isBusy && isKnown && open.hot.notice(rowsOf(batches)).length === 0;
     if (isAtOnce) await this.#commitAtOnce(group);
     else open.hot.keep(await this.#commitInTurns(group));
-    if (last !== null) this.#last = this.#knownThrough = last;
-    if (through !== null) this.#through = through;
+    if (to.last !== this.#last) this.#last = this.#knownThrough = to.last;
+    this.#through = to.through;
+  }
+
+  /** Ends of the store, as far as this writer knows them. */
+  get #reached(): Reached {
+    return { last: this.#last, through: this.#through };
+  }
+
+  /** Returns the ends of the store after the commit of prepared batches. */
+  #reachedBy(batches: readonly Prepared[]): Reached {
+    const pages = batches.flatMap(({ batch }) => pagesAt(batch) ?? []);
+    return {
+      last: batches.findLast((one) => one.last !== null)?.last ?? this.#last,
+      through: pages.length === 0 ? this.#through : micros(Math.max(...pages, this.#through ?? 0)),
+    };
   }
 
   /**
@@ -293,7 +306,7 @@ export class Acceptance {
         this.#knownThrough = last;
         this.#last = last;
         this.#through = through;
-        this.#waiting.restart(last, row?.mark ?? null);
+        this.#waiting.restart({ last, through }, row?.mark ?? null);
         this.#newestDay = row?.day ?? null;
       },
       // Not repeated, because another server may lack rows whose identities this one has already returned.
@@ -303,24 +316,17 @@ export class Acceptance {
   }
 }
 
-/** Last stamp, and time of the last page. */
-interface Reached {
-  readonly last: Micros | null;
-  readonly through: Micros | null;
-}
-
 interface Ends extends Reached {
   readonly mark: Micros | null;
   readonly day: number | null;
 }
 
 /**
- * Returns a change that advances the last stamp and the time of the last page from the values that this writer knows; a
- * null time stays. It changes no row if another process is the writer or if a commit of this process is missing.
+ * Returns a change that advances the last stamp and the time of the last page from the values that this writer knows. It
+ * changes no row if another process is the writer or if a commit of this process is missing.
  */
 function advance(token: number, to: Reached, known: Reached): string {
-  return `UPDATE store SET last_stamp = coalesce(${integer(to.last)}, last_stamp),
-  observed_through = coalesce(${integer(to.through)}, observed_through)
+  return `UPDATE store SET last_stamp = ${integer(to.last)}, observed_through = ${integer(to.through)}
   WHERE token = ${integer(token)} AND last_stamp IS NOT DISTINCT FROM ${integer(known.last)}
   AND observed_through IS NOT DISTINCT FROM ${integer(known.through)}`;
 }

@@ -11,6 +11,7 @@ import { binaryRows, copiedColumns, type Scalar, type Value } from '../base/valu
 import { delayOf, labelerKinds } from '../count/counters.ts';
 import { partitionOf } from '../schema/migrate.ts';
 import { changePositions, sortPositions } from './positions.ts';
+import { type Reached, UnansweredCommits } from './unanswered.ts';
 
 /** A batch that waits for its commit. */
 interface Waiting {
@@ -24,6 +25,8 @@ interface Waiting {
 /** New rows of a batch with their stamps, which are correct if every earlier batch is committed. */
 export interface Prepared extends ReturnType<typeof sortOut> {
   readonly batch: Batch;
+  /** Part of the batch that the rows and refusals are from; see `UnansweredCommits`. */
+  readonly rest: Batch;
   /** Stamp of the first row; the next free stamp if there is no row. */
   readonly first: Micros;
   readonly last: Micros | null;
@@ -48,6 +51,7 @@ interface EncodedRows {
 export class WaitingBatches {
   readonly #known: IdentitySet;
   readonly #sources: SourceNumbers;
+  readonly #unanswered = new UnansweredCommits();
   /** Throws if a day no longer accepts rows. */
   readonly #assertOpen: (day: number) => void;
   /** Prepared batches come first. */
@@ -77,8 +81,9 @@ export class WaitingBatches {
   }
 
   /** Takes over the state of the database. No batch may be prepared. */
-  restart(last: Micros | null, mark: Micros | null): void {
-    this.#last = this.#assigned = last;
+  restart(found: Reached, mark: Micros | null): void {
+    this.#last = this.#assigned = found.last;
+    this.#unanswered.settle(found);
     this.#mark ??= mark;
   }
 
@@ -124,8 +129,9 @@ export class WaitingBatches {
     return prepared.encoded;
   }
 
-  /** Removes the rows of prepared batches from memory, because the first of these batches were not committed. */
-  discard(): void {
+  /** Removes the rows of prepared batches from memory, because the commit of the first ones failed or got no reply. */
+  discard(failed: readonly Prepared[], from: Reached, to: Reached): void {
+    this.#unanswered.add(failed, from, to);
     this.#assigned = this.#last;
     for (const waiting of this.#batches) {
       for (const { identity } of waiting.prepared?.fresh ?? []) this.#known.delete(identity);
@@ -144,25 +150,27 @@ export class WaitingBatches {
   /** Resolves the first batches, which were committed. Returns true if others are waiting. */
   resolve(committed: readonly Prepared[]): boolean {
     for (const [i, waiting] of this.#batches.splice(0, committed.length).entries()) {
-      const { fresh, duplicates, first, last } = committed[i] as Prepared;
+      const { batch, rest, fresh, duplicates, first, last } = committed[i] as Prepared;
       if (last !== null) this.#last = last;
       waiting.isSettled = true;
-      waiting.resolve({ accepted: fresh.length, duplicates, first: last === null ? null : first, last });
+      const result = { accepted: fresh.length, duplicates, first: last === null ? null : first, last };
+      waiting.resolve(rest === batch ? result : this.#unanswered.complete(batch, result));
     }
     return this.#batches.length > 0;
   }
 
   #prepare(batch: Batch): Prepared {
-    const { fresh, duplicates } = sortOut(batch, this.#known);
+    const rest = this.#unanswered.rest(batch);
+    const { fresh, duplicates } = sortOut(rest, this.#known);
     const first = firstStamp(batch.at, this.#end, fresh.length);
     const last = fresh.length === 0 ? null : micros(first + fresh.length - 1);
     this.#assertOpen(dayOf(first));
-    const refusals = refusalsOf(batch, duplicates);
+    const refusals = refusalsOf(rest, duplicates);
     const refused = [...refusals.values()].map(({ source }) => source);
     const dids = new Set([...fresh.map(({ observation }) => observation.label.src), ...refused]);
     for (const [i, { identity }] of fresh.entries()) this.#known.add(identity, first + i);
     if (last !== null) this.#assigned = last;
-    const prepared: Prepared = { batch, fresh, duplicates, first, last, refusals, dids, encoded: null };
+    const prepared: Prepared = { batch, rest, fresh, duplicates, first, last, refusals, dids, encoded: null };
     if (this.#sources.knows(dids)) this.encode(prepared);
     return prepared;
   }

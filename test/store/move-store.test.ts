@@ -13,6 +13,7 @@ import { unfinishedNames } from '../../src/store/sqlite/base/files.ts';
 import { openSqliteReader } from '../../src/store/sqlite/read/reader.ts';
 import { repairStore, setStoreAside } from '../../src/store/sqlite/repair/repair.ts';
 import { restoreStore } from '../../src/store/sqlite/repair/restore.ts';
+import { openSqliteStandby } from '../../src/store/sqlite/standby/standby.ts';
 import { openSqliteWriter } from '../../src/store/sqlite/write/writer.ts';
 import { day, dayStart, hour, micros } from '../../src/store/time.ts';
 
@@ -86,6 +87,15 @@ describe('the command new-epoch', () => {
     await place.close();
     setStoreAside(place.path, at);
     expect(setStoreAside(place.path, at)).toBeNull();
+  });
+
+  it('is refused while a standby exists, which would take over with the identities of the rows that are moved', async () => {
+    place.open();
+    const standby = openSqliteStandby({ folder: place.path, clock: () => now });
+    await place.close();
+    expect(() => setStoreAside(place.path, at)).toThrowError(expect.objectContaining({ code: 'second_writer' }));
+    await standby.close();
+    expect(setStoreAside(place.path, at)).not.toBeNull();
   });
 
   it.each(faultPoints.filter((point) => point.startsWith('new-epoch')))(

@@ -24,7 +24,7 @@ import {
   type StorePaths,
   silent,
   storePaths,
-  takeWriterLock,
+  takeStoppedStore,
   unfinishedNames,
   writerLockHeld,
 } from '../base/files.ts';
@@ -64,7 +64,7 @@ const underived: readonly string[] = ['observation', 'source', 'val', 'collectio
 export async function* repairStore({ folder, onFile = silent, faults }: RepairOptions): AsyncGenerator<RepairReport> {
   const paths = storePaths(folder);
   assertStateFile(paths);
-  const lock = takeWriterLock(paths.lock);
+  const lock = takeStoppedStore(paths);
   let db: Sqlite | null = null;
   try {
     db = openWritable(paths.state, 1024 * 1024);
@@ -241,7 +241,7 @@ const prefix = 'set-aside-';
 export function setStoreAside(folder: string, at: Date, faults?: Faults): SetAside | null {
   const paths = storePaths(folder);
   if (!existsSync(folder)) throw new StoreError('not_a_store', `the directory ${folder} does not exist`);
-  const lock = takeWriterLock(paths.lock);
+  const lock = takeStoppedStore(paths);
   try {
     const names = readdirSync(folder);
     if (names.includes(unfinishedNames.copied)) {

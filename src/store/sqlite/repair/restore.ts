@@ -37,7 +37,7 @@ import {
   listDays,
   type OnFile,
   storePaths,
-  takeWriterLock,
+  takeStoppedStore,
   unfinishedNames,
   writerLockHeld,
 } from '../base/files.ts';
@@ -94,7 +94,7 @@ export async function restoreStore({
   assertOwner(folder);
   makeFolder(folder);
   assertBackup(from, folder);
-  const lock = takeWriterLock(paths.lock);
+  const lock = takeStoppedStore(paths);
   try {
     const [copying, copied] = [join(folder, unfinishedNames.copying), join(folder, unfinishedNames.copied)];
     const isCopied = existsSync(copied);

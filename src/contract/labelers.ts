@@ -168,18 +168,25 @@ export const LabelerDay = closed(
 /** Observed events of one UTC day. */
 export type LabelerDay = Type.Static<typeof LabelerDay>;
 
-/** Schema of a count whose small values are not published: counts from 0 to 4 become `fewer_than_5`. */
-const SmallCount = Type.Union([
-  Type.Integer({ minimum: 5, maximum: Number.MAX_SAFE_INTEGER }),
-  Type.Literal(fewerThanFive),
-]);
+/**
+ * A count whose small values are not published: counts from 0 to 4 become `fewer_than_5`. The word is an enumeration,
+ * because openapi-python-client (0.29) generates clients that refuse every number beside a constant. The schema has a
+ * name, because oapi-codegen (2.8) gives no access to the value of a union without one.
+ */
+export const LabelerCount = Type.Union(
+  [
+    Type.Integer({ minimum: 5, maximum: Number.MAX_SAFE_INTEGER }),
+    word([fewerThanFive], 'A count from 0 to 4, which is not published exactly.'),
+  ],
+  { title: 'LabelerCount', description: 'A count, or fewer_than_5 for a count from 0 to 4.' },
+);
 
 /** A value that the labeler declares, with its observed events. */
 export const LabelerValue = closed(
   {
     value: Type.String({ maxLength: 128, description: 'A value that the definitions of the labeler declare.' }),
     events: orNull(
-      SmallCount,
+      LabelerCount,
       'Applications and removals since counted_since; null if they are not counted yet, or if the number would reveal a count below five.',
     ),
     first_defined: day('UTC day on which the value was first seen in the definitions.'),
@@ -260,7 +267,7 @@ export const LabelerFacts = closed(
     values: Type.Array(LabelerValue, { description: 'Most frequent first, then by name.' }),
     values_omitted: count('Number of declared values, as far as they are known, that did not fit or are withheld.'),
     undeclared: orNull(
-      SmallCount,
+      LabelerCount,
       'Events of all values that are not listed; null if they are not counted yet, if it is not known which values the labeler declares, or if the number would reveal a count below five.',
     ),
     replaces_rows: orNull(Type.Boolean(), 'True if the labeler keeps only the newest row of a label; null if unknown.'),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { labelersOpenApi } from '../../../harness/artifacts/openapi.ts';
+import { accountOpenApi, labelersOpenApi, openApi } from '../../../harness/artifacts/openapi.ts';
 import { labelerExamples as examples } from './document.ts';
 
 const described: readonly (readonly [path: string, status: number, name: string, value: object])[] = [
@@ -20,4 +20,21 @@ describe('the OpenAPI document of the labeler documents', () => {
     expect(labelersOpenApi.faults('get', '/labelers/{did}.json', 200, undeclared('fewer_than_5'))).toEqual([]);
     expect(labelersOpenApi.faults('get', '/labelers/{did}.json', 200, undeclared(4))).not.toEqual([]);
   });
+
+  it('describes a count that may be a word under a name, and the word as an enumeration, for generated clients', () => {
+    const schemas = labelersOpenApi.document.components?.schemas as Record<string, Record<string, unknown>>;
+    expect(schemas.LabelerCount?.anyOf).toEqual([
+      { type: 'integer', minimum: 5, maximum: Number.MAX_SAFE_INTEGER },
+      { type: 'string', enum: ['fewer_than_5'], description: 'A count from 0 to 4, which is not published exactly.' },
+    ]);
+    expect(constantsInUnions([openApi, accountOpenApi, labelersOpenApi].map(({ document }) => document))).toEqual([]);
+  });
 });
+
+/** Returns the unions within a value that contain a constant. */
+function constantsInUnions(value: unknown): unknown[] {
+  if (typeof value !== 'object' || value === null) return [];
+  const { anyOf = [], oneOf = [] } = value as { anyOf?: readonly object[]; oneOf?: readonly object[] };
+  const found = [...anyOf, ...oneOf].some((part) => 'const' in part) ? [value] : [];
+  return [...found, ...Object.values(value).flatMap(constantsInUnions)];
+}

@@ -206,6 +206,7 @@ const schemas: Record<string, Type.TSchema> = {
   LabelerWindow: labelers.LabelerWindow,
   LabelerDay: labelers.LabelerDay,
   LabelerValue: labelers.LabelerValue,
+  LabelerCount: labelers.LabelerCount,
   LabelerDefinitions: labelers.LabelerDefinitions,
   LabelerDefinition: labelers.LabelerDefinition,
   Acquisition,

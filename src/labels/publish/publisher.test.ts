@@ -18,15 +18,22 @@ type PublisherOptions = Parameters<typeof createPublisher>[0];
 
 const now = micros(Date.parse('2026-11-20T12:01:00Z') * 1000);
 
-/** Publishes once from an in-memory store, and returns a function that reads a file of the publication. */
-async function published(labelers: readonly KnownLabeler[], content: MemoryContent): Promise<(name: string) => string> {
+/**
+ * Publishes once from an in-memory store, of which `changed` replaces functions, and returns a function that reads a
+ * file of the publication.
+ */
+async function published(
+  labelers: readonly KnownLabeler[],
+  content: MemoryContent,
+  changed: Partial<PublisherOptions['store']> = {},
+  signal = new AbortController().signal,
+): Promise<(name: string) => string> {
   const artifacts = folderInTest();
-  const fail = (message: string, fields: unknown): never => {
-    throw new Error(`${message}: ${JSON.stringify(fields)}`);
-  };
+  const logged: unknown[] = [];
+  const log = (message: string, fields: unknown): void => void logged.push([message, fields]);
   const options = {
     settings: { artifacts, windowDays: 30, origin: 'simulated' },
-    store: { ...windowStore(() => content), definitions: async () => [] },
+    store: { ...windowStore(() => content), definitions: async () => [], ...changed },
     roster: { labelers, enrolled: () => labelers, dropped: 0 },
     cap: { pausedSources: [], limit: 1_000_000, usedBytes: 0 },
     pace: { throttled: {} },
@@ -38,10 +45,11 @@ async function published(labelers: readonly KnownLabeler[], content: MemoryConte
     denied: () => 0,
     deniedSince: () => null,
     clock: () => now,
-    log: { error: fail, warn: fail },
+    log: { error: log, warn: log },
     telemetry: noTelemetry,
   };
-  await createPublisher(options as unknown as PublisherOptions).publish(new AbortController().signal);
+  await createPublisher(options as unknown as PublisherOptions).publish(signal);
+  expect(logged).toEqual([]);
   return (name) => readFileSync(join(artifacts, name), 'utf8');
 }
 
@@ -128,3 +136,28 @@ test.each([1, 2, 3])(
     expect(steps).toEqual(['writer', 'gaps', 'read'].slice(0, last));
   },
 );
+
+test('a publication does not report a file as unwritten whose store is closed at the stop', async () => {
+  const content = { startedAt: now - 40 * day, rows: [], observedThrough: now };
+  const stop = new AbortController();
+  const { frontier } = windowStore(() => content);
+  let reads = 0;
+  const counting = (): ReturnType<typeof frontier> => {
+    reads += 1;
+    return frontier();
+  };
+  await published(readLabelers(2), content, { frontier: counting });
+  const last = reads;
+  reads = 0;
+  // The last read is that of the hours.
+  const closing = async (): ReturnType<typeof frontier> => {
+    if (reads + 1 < last) return counting();
+    stop.abort();
+    throw new StoreError('closed', 'the store was closed');
+  };
+  const read = await published(readLabelers(2), content, { frontier: closing }, stop.signal);
+  expect([stop.signal.aborted, JSON.parse(read(artifactNames.labels))]).toEqual([
+    true,
+    expect.objectContaining({ hold: false }),
+  ]);
+});

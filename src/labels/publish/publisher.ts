@@ -125,13 +125,14 @@ async function publish(options: PublisherOptions, { reader, cache, hours }: Part
     signal.throwIfAborted();
     reportPurges(telemetry, reading.purges);
     // Write the labelers before the overview of the same time; readers do not combine earlier labelers with it.
-    await attempt(options, 'the labelers artifact could not be published', async () => {
+    await attempt(options, signal, 'the labelers artifact could not be published', async () => {
       const files = await makeLabelers(listing, cache, inputs);
       telemetry.listed(listing.entries.length, await writeLabelersFiles(settings.artifacts, files));
     });
     signal.throwIfAborted();
     await writeHeld(settings.artifacts, artifactNames.labels, overview);
-    await attempt(options, 'the hours file could not be published', () =>
+    signal.throwIfAborted();
+    await attempt(options, signal, 'the hours file could not be published', () =>
       hours.publish({ reading, entries: listing.all, sources: sampleOf(overview) }),
     );
     reportSources(options, states, enrolled);
@@ -194,16 +195,20 @@ function labelersInputs({
   };
 }
 
-/** Writes one artifact. If that fails, logs `message`, and the earlier file of the artifact remains. */
+/**
+ * Writes one artifact. If that fails, logs `message`, and the earlier file of the artifact remains. A failure after the
+ * signal has aborted ends the publication, because the store may be closed.
+ */
 async function attempt(
   { log, telemetry }: PublisherOptions,
+  signal: AbortSignal,
   message: string,
   write: () => Promise<void>,
 ): Promise<void> {
   try {
     await write();
   } catch (error) {
-    if (error instanceof StoreError && error.fatal) throw error;
+    if (signal.aborted || (error instanceof StoreError && error.fatal)) throw error;
     telemetry.notWritten();
     log.error(message, errorFields(error));
   }

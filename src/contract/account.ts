@@ -107,7 +107,7 @@ export const AccountCoverage = closed(
     }),
     labelers: Type.Array(LabelerCoverage, {
       description:
-        'Every labeler that is read (or the one in the filter), and every labeler that was not observed for part of the interval, with its own gaps. A labeler that is no longer enrolled has a gap from that time onwards. A labeler in the filter that was never read has one gap, the whole interval; without a filter, a labeler that was never read and is not enrolled is not listed.',
+        'Every labeler that is read (or the one in the filter), and every labeler that was not observed for part of the interval, with its own gaps. A labeler that is no longer enrolled has a gap from that time onwards. A labeler that was never read has one gap, the whole interval; without a filter, it is listed only while it is enrolled.',
     }),
   },
   {

@@ -85,7 +85,11 @@ describe('an export', () => {
     const store = writerInTest(folder, began * 1000);
     await fill(store, 4, { at: last * 1000 });
     await store.putRoster([
-      rosterRow(labelers[0], { endpoint: 'https://l.example', stateSince: micros(began * 1000) }),
+      rosterRow(labelers[0], {
+        endpoint: 'https://l.example',
+        stateSince: micros(began * 1000),
+        lastAnswered: micros(last * 1000),
+      }),
     ]);
     const { url } = await startAccount(folder).listening();
     const start = new Date(Date.now() - 5 * 3_600_000).toISOString();

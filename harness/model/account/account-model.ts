@@ -132,14 +132,14 @@ export function coverageOf(world: AccountWorld, asked: Span, shown: Span, now: A
     world.labelers
       .filter(({ did }) => filters.labeler === undefined || filters.labeler === did)
       .map((labeler) => ({ ...labeler, gaps: gapsOf(world, labeler, shown) }))
-      .filter(({ leftAt, did, gaps }) => leftAt === null || gaps.length > 0 || filters.labeler === did)
+      .filter(
+        ({ leftAt, did, gaps, wasRead }) => leftAt === null || (wasRead && gaps.length > 0) || filters.labeler === did,
+      )
       .map((labeler) => [labeler.did, { state: stateOf(labeler), gaps: labeler.gaps }]),
   );
   const filtered = filters.labeler;
-  // The whole interval of a labeler in the filter is a gap if the labeler was never read.
-  if (filtered !== undefined && !world.labelers.some(({ did, wasRead }) => did === filtered && wasRead)) {
-    const state = labelers.get(filtered)?.state ?? 'not_known';
-    labelers.set(filtered, { state, gaps: [{ source: filtered, reason: 'not_observed', ...shown }] });
+  if (filtered !== undefined && !labelers.has(filtered)) {
+    labelers.set(filtered, { state: 'not_known', gaps: [neverRead(filtered, shown)] });
   }
   // The status is unknown if any labeler is not established.
   const isUnknown = isSilent(world, shown, now) || [...labelers.values()].some(({ state }) => state !== 'established');
@@ -193,9 +193,15 @@ function silence(world: AccountWorld, shown: Span, now: At): ModelGap[] {
   return start < shown.end ? [...parts, part(shown.end)] : parts;
 }
 
+/** Returns the gap of a labeler that was never read: the whole interval. */
+function neverRead(source: string, shown: Span): ModelGap {
+  return { source, reason: 'not_observed', ...shown };
+}
+
 function gapsOf(world: AccountWorld, { did, leftAt, wasRead }: ModelLabeler, shown: Span): ModelGap[] {
+  if (!wasRead) return [neverRead(did, shown)];
   const gaps = clipped(world, did, shown);
-  if (leftAt === null || leftAt >= shown.end || !wasRead) return gaps;
+  if (leftAt === null || leftAt >= shown.end) return gaps;
   const since = Math.max(leftAt, shown.start);
   return [...gaps, { source: did, reason: 'source_unavailable', start: since, end: shown.end }].sort(byStart);
 }

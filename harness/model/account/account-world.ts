@@ -158,7 +158,13 @@ function rosterOf(next: (below: number) => number): ModelLabeler[] {
       wasRead: true,
     },
     { did: labelers[3], state: 'established', leftAt: null, wasRead: true },
-    { did: unreadLabelers[0], state: 'unstarted', leftAt: historyEnd - day, wasRead: false },
+    // Enrolled only if the status is unknown anyway, so that the other histories show the other statuses.
+    {
+      did: unreadLabelers[0],
+      state: 'unstarted',
+      leftAt: state === 'probing' ? null : historyEnd - day,
+      wasRead: false,
+    },
   ];
 }
 

@@ -12,6 +12,7 @@ import { coverageOf, readCoverage } from './manifest.ts';
 const start = micros(1_795_176_000_000_000);
 const end = micros(start + 24 * hour);
 const [one, two] = ['did:plc:ar7c4by46qjdydhdevvrndac', 'did:plc:newitj5jo3uel7o4mnf3vj2o'] as const;
+const three = 'did:web:third.example.com';
 
 function known(did: string, state = 'established', enrolled = true): RosterRow {
   return rosterRow(did, { enrolled, state, stateSince: start });
@@ -29,7 +30,7 @@ function gap(
 function coverage(
   gaps: readonly StoredGap[],
   roster: readonly RosterRow[],
-  more: { labeler?: string; epoch?: number; silentMinutes?: number; wasRead?: boolean } = {},
+  more: { labeler?: string; epoch?: number; silentMinutes?: number; everRead?: readonly string[] } = {},
 ) {
   return coverageOf({
     interval: { start, end },
@@ -46,7 +47,7 @@ function coverage(
     },
     gaps,
     roster,
-    wasRead: more.wasRead ?? true,
+    everRead: new Set(more.everRead ?? [one, two]),
   });
 }
 
@@ -106,7 +107,7 @@ describe('coverage', () => {
     const never = [known(one), known(two, 'established', false)];
     const gaps = [{ start: '2026-11-20T12:00:00.000000Z', end: '2026-11-21T12:00:00.000000Z', reason: 'not_observed' }];
     const labelers = ['did:web:labels.example.com', one, two].map(
-      (labeler) => coverage([], never, { labeler, wasRead: false }).labelers,
+      (labeler) => coverage([], never, { labeler, everRead: [] }).labelers,
     );
     expect(labelers).toEqual([
       [{ labeler_did: 'did:web:labels.example.com', state: 'not_known', gaps }],
@@ -114,7 +115,7 @@ describe('coverage', () => {
       [{ labeler_did: two, state: 'not_enrolled', gaps }],
     ]);
     // A gap is also recorded for a denied labeler whose rows were purged, even if there were none.
-    expect(coverage([gap(two, 1, 2, 'maintenance')], never, { labeler: two, wasRead: false }).labelers).toMatchObject([
+    expect(coverage([gap(two, 1, 2, 'maintenance')], never, { labeler: two, everRead: [] }).labelers).toMatchObject([
       { gaps },
     ]);
   });
@@ -137,6 +138,22 @@ describe('coverage', () => {
     const snapshot = { start, end, askedStart: start, filters: { labeler: one }, createdAt: end / 1000 } as Snapshot;
     const { labelers } = await readCoverage(store as never, snapshot);
     expect(labelers.map((labeler) => labeler.gaps.length)).toEqual([gaps]);
+  });
+
+  it('has a gap over the whole interval for each enrolled labeler that was never read, also without a filter', async () => {
+    const store = {
+      epoch: () => ({ generationId: 'g', startedAt: start }),
+      frontier: () => ({ generationId: 'g', floor: start, end, observedThrough: end, revision: 0 }),
+      gaps: () => [gap(two, 1, 2)],
+      roster: () => [{ ...known(one), lastAnswered: start }, known(two, 'probing'), known(three)],
+      positions: () => [{ source: three }],
+    };
+    const snapshot = { start, end, askedStart: start, filters: {}, createdAt: end / 1000 } as Snapshot;
+    expect((await readCoverage(store as never, snapshot)).labelers).toEqual([
+      { labeler_did: one, state: 'established', gaps: [] },
+      { labeler_did: two, state: 'probing', gaps: [{ ...wireOf({ start, end }), reason: 'not_observed' }] },
+      { labeler_did: three, state: 'established', gaps: [] },
+    ]);
   });
 
   it('ends at the last accepted page, and contains no gap if that page is less than 10 minutes old', () => {
@@ -169,7 +186,7 @@ describe('coverage', () => {
       }),
       gaps: () => [],
       roster: () => [known(one)],
-      positions: () => [],
+      positions: () => [{ source: one }],
     };
     const coverageAt = (createdAt: number) =>
       readCoverage(store as never, { start, end, askedStart: start, filters: {}, createdAt } as Snapshot);
@@ -202,7 +219,7 @@ describe('coverage', () => {
       ...{ interval, askedStart: interval.start, labeler: undefined, now: end },
       epoch: { generationId: 'g', startedAt: micros(start - hour) },
       frontier: { generationId: 'g', floor: start, end, observedThrough, revision: 0 },
-      ...{ gaps: [], roster: [known(one)], wasRead: true },
+      ...{ gaps: [], roster: [known(one)], everRead: new Set([one]) },
     };
     const gaps = [{ ...wireOf(interval), reason: 'source_unavailable' }];
     expect(coverageOf(inputs)).toMatchObject({ status: 'unknown', gaps });
@@ -221,7 +238,7 @@ describe('coverage', () => {
       frontier: { generationId: 'g', floor: start, end, observedThrough: micros(end - 6 * hour), revision: 0 },
       gaps: [],
       roster: [known(one)],
-      wasRead: true,
+      everRead: new Set([one]),
     };
     expect(coverageOf(inputs)).toMatchObject({ status: 'no_recorded_gaps', gaps: [] });
   });

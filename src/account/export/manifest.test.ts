@@ -24,6 +24,7 @@ function storeOf(labelers: number) {
       return gaps;
     },
     roster: async () => roster,
+    positions: async () => dids.map((source) => ({ source })),
     note: async () => null,
     purges: async () => [],
     spaceRemoval: async () => null,

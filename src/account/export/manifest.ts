@@ -120,8 +120,8 @@ interface CoverageInputs {
   readonly frontier: Frontier;
   readonly gaps: readonly StoredGap[];
   readonly roster: readonly RosterRow[];
-  /** False if the labeler in the filter was never read. */
-  readonly wasRead: boolean;
+  /** DIDs of the labelers that were read at least once. */
+  readonly everRead: ReadonlySet<string>;
 }
 
 /** Reads the data for the coverage of a snapshot and computes the coverage. */
@@ -130,19 +130,18 @@ export async function readCoverage(
   { start, end, askedStart, filters: { labeler }, createdAt }: Snapshot,
 ): Promise<AccountCoverage> {
   const interval = { start, end };
-  const [epoch, frontier, gaps, roster] = [
+  const [epoch, frontier, gaps, roster, positions] = [
     await store.epoch(),
     await store.frontier(),
     await store.gaps(interval),
     await store.roster(),
+    await store.positions(),
   ];
-  const wasRead =
-    labeler === undefined ||
-    roster.some(({ did, lastAnswered }) => did === labeler && lastAnswered !== null) ||
-    (await store.positions()).some(({ source }) => source === labeler);
+  const answered = roster.filter(({ lastAnswered }) => lastAnswered !== null);
+  const everRead = new Set([...answered.map(({ did }) => did), ...positions.map(({ source }) => source)]);
   // Not `readingTime`: the time up to which a standby has received data stops together with the instrument.
   const now = microsFromMillis(createdAt);
-  return coverageOf({ interval, askedStart, labeler, now, epoch, frontier, gaps, roster, wasRead });
+  return coverageOf({ interval, askedStart, labeler, now, epoch, frontier, gaps, roster, everRead });
 }
 
 /**
@@ -178,10 +177,11 @@ export function coverageOf(inputs: CoverageInputs): AccountCoverage {
 
 /**
  * Returns the coverage of the enrolled labelers and of other labelers with a gap in the interval. With a labeler
- * filter, returns only the coverage of that labeler. If it was never read, the whole interval is its gap.
+ * filter, returns only the coverage of that labeler. A labeler that was never read has no recorded gap: the whole interval
+ * is its gap.
  */
 function labelersOf(
-  { roster, labeler, interval, wasRead }: CoverageInputs,
+  { roster, labeler, interval, everRead }: CoverageInputs,
   bySource: ReadonlyMap<string | null, readonly StoredGap[]>,
 ): LabelerCoverage[] {
   const known = roster
@@ -191,10 +191,9 @@ function labelersOf(
   return wanted.map(({ did, state }) => ({
     labeler_did: did,
     state,
-    gaps:
-      did === labeler && !wasRead
-        ? [wire({ ...interval, reason: 'not_observed' })]
-        : atMost(bySource.get(did) ?? [], maxGapsPerLabeler).map(wire),
+    gaps: everRead.has(did)
+      ? atMost(bySource.get(did) ?? [], maxGapsPerLabeler).map(wire)
+      : [wire({ ...interval, reason: 'not_observed' })],
   }));
 }
 

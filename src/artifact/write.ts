@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { type FileHandle, open, rename, unlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 
@@ -12,17 +13,42 @@ export const artifactNames = {
   weatherHours: 'weather-hours.json',
 } as const;
 
+/** Options of `writeArtifact`. */
+interface WriteOptions {
+  /** Number of spaces by which a level is indented. 0 writes one line. */
+  readonly indent?: number;
+  /** If present, the artifact is replaced only if this is still its text. */
+  readonly replaces?: string;
+}
+
 /**
  * Replaces an artifact atomically: writes a temporary file in the same directory, syncs it, renames it, and syncs the
  * directory. A reader sees either the old bytes or the new ones, and so does the next process after a crash. Rejects if
  * any step fails (for example, on a full disk); the old artifact stays in place unless only the last step failed.
+ * Returns false if the artifact no longer has the text in `replaces`. Only a process that replaces it in the microseconds
+ * between this check and the rename remains unnoticed.
  */
-export async function writeArtifact(path: string, artifact: object): Promise<void> {
-  await replaceFile(path, (file) => file.writeFile(`${JSON.stringify(artifact, null, 1)}\n`));
+export async function writeArtifact(
+  path: string,
+  artifact: object,
+  { indent = 1, replaces }: WriteOptions = {},
+): Promise<boolean> {
+  return replaceFile(
+    path,
+    (file) => file.writeFile(`${JSON.stringify(artifact, null, indent)}\n`),
+    () => replaces === undefined || readFileSync(path, 'utf8') === replaces,
+  );
 }
 
-/** Replaces a file atomically with the content that `write` produces, in the same steps as `writeArtifact`. */
-async function replaceFile(path: string, write: (file: FileHandle) => Promise<void>): Promise<void> {
+/**
+ * Replaces a file atomically with the content that `write` produces, in the same steps as `writeArtifact`. Returns false,
+ * and leaves the file as it is, if `mayReplace` returns false just before the rename.
+ */
+async function replaceFile(
+  path: string,
+  write: (file: FileHandle) => Promise<void>,
+  mayReplace = () => true,
+): Promise<boolean> {
   const folder = dirname(path);
   const temporary = join(folder, `.${basename(path)}.${randomBytes(6).toString('hex')}.tmp`);
   try {
@@ -30,6 +56,10 @@ async function replaceFile(path: string, write: (file: FileHandle) => Promise<vo
       await write(file);
       await file.sync();
     });
+    if (!mayReplace()) {
+      await unlink(temporary);
+      return false;
+    }
     await rename(temporary, path);
   } catch (error) {
     await unlink(temporary).catch(() => {
@@ -38,6 +68,7 @@ async function replaceFile(path: string, write: (file: FileHandle) => Promise<vo
     throw error;
   }
   await using(await open(folder, 'r'), (handle) => handle.sync());
+  return true;
 }
 
 async function using(handle: FileHandle, work: (handle: FileHandle) => Promise<void>): Promise<void> {

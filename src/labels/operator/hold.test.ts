@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -75,6 +75,25 @@ describe('a hold', () => {
     await writeHeld(folder, name, { generated_at: 'now' });
     expect(artifact()).toEqual({ generated_at: 'now', hold: true });
   });
+
+  test.each([name, 'labels-hours.json'])(
+    'is released without restoring an older %s that the instrument has replaced in the meantime',
+    async (file) => {
+      const path = join(folder, file);
+      const write = (value: object) => {
+        writeFileSync(join(folder, 'next'), JSON.stringify(value));
+        renameSync(join(folder, 'next'), path);
+      };
+      write({ generated_at: 'then', hold: true });
+      const released = releaseHold(folder, name);
+      // A temporary file exists from after the read until the rename, which is several turns of the event loop later.
+      while (!readdirSync(folder).some((entry) => entry.startsWith(`.${file}.`))) await new Promise(setImmediate);
+      write({ generated_at: 'now', hold: true });
+      await released;
+      expect(JSON.parse(readFileSync(path, 'utf8'))).toEqual({ generated_at: 'now', hold: false });
+      expect(readdirSync(folder)).toEqual([file]);
+    },
+  );
 
   test('and its release take effect even in an artifact that is being written', async () => {
     const seen: unknown[] = [];

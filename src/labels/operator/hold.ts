@@ -1,6 +1,6 @@
 import { readFile, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { artifactNames, writeArtifact, writeLines } from '../../artifact/write.ts';
+import { artifactNames, writeArtifact } from '../../artifact/write.ts';
 import { isObject } from '../../input/json-budget.ts';
 import { makeFolder, systemCode, systemWords } from '../../ops/errors.ts';
 
@@ -64,7 +64,7 @@ export async function setHold(artifacts: string, artifactName: string, hold: Hol
   makeFolder(artifacts);
   await writeArtifact(holdPath(artifacts), hold);
   await markArtifact(join(artifacts, artifactName), true);
-  await markArtifact(join(artifacts, artifactNames.labelsHours), true, writeCompact);
+  await markArtifact(join(artifacts, artifactNames.labelsHours), true, hoursIndent);
 }
 
 /** Releases the hold. Returns false if there was no hold file and the artifact had no hold. */
@@ -78,30 +78,31 @@ export async function releaseHold(artifacts: string, artifactName: string): Prom
   );
   // Change the artifact even if there is no hold file, to complete a release that failed after it removed the file.
   const wasMarked = await markArtifact(join(artifacts, artifactName), false);
-  await markArtifact(join(artifacts, artifactNames.labelsHours), false, writeCompact);
+  await markArtifact(join(artifacts, artifactNames.labelsHours), false, hoursIndent);
   return wasSet || wasMarked;
 }
 
+/** Indentation of the hours file: none, because an indented file would exceed its maximum size. */
+const hoursIndent = 0;
+
 /**
  * Changes the hold of the current artifact without changing its generation time. Returns false if no change is
- * necessary, or if there is no valid artifact.
+ * necessary, or if there is no valid artifact. If the instrument replaces the artifact in the meantime, changes the
+ * newer one: writing the older one would put an earlier reading back.
  */
-async function markArtifact(path: string, hold: boolean, write = writeArtifact): Promise<boolean> {
-  const text = await readFile(path, 'utf8').catch((error: unknown) => {
-    if (systemCode(error) === 'ENOENT') return null;
-    throw error;
-  });
-  const value = text === null ? null : parsed(text);
-  if (!isObject(value)) return false;
-  const isMarked = hold ? value.hold === true : value.hold === undefined || value.hold === false;
-  if (isMarked) return false;
-  await write(path, { ...value, hold });
-  return true;
-}
-
-/** Writes the hours file without indentation, because an indented file would exceed its maximum size. */
-async function writeCompact(path: string, file: object): Promise<void> {
-  await writeLines(path, [JSON.stringify(file)]);
+async function markArtifact(path: string, hold: boolean, indent = 1): Promise<boolean> {
+  for (;;) {
+    const text = await readFile(path, 'utf8').catch((error: unknown) => {
+      if (systemCode(error) === 'ENOENT') return null;
+      throw error;
+    });
+    if (text === null) return false;
+    const value = parsed(text);
+    if (!isObject(value)) return false;
+    const isMarked = hold ? value.hold === true : value.hold === undefined || value.hold === false;
+    if (isMarked) return false;
+    if (await writeArtifact(path, { ...value, hold }, { indent, replaces: text })) return true;
+  }
 }
 
 /** Parses JSON. Returns null for an artifact that is not JSON, because such an artifact is never served. */

@@ -88,7 +88,7 @@ export const AccountCoverage = closed(
   {
     status: word(
       coverageStatuses,
-      'The first that applies: unknown (a labeler is not read in full, or no page was accepted for more than 10 minutes before the end of the interval), warming_up, gapped, no_recorded_gaps.',
+      'The first that applies: unknown (a labeler is not read in full; the last page was accepted before the end of the interval and more than 10 minutes before `created_at`; or no page was accepted since the start of the interval), warming_up, gapped, no_recorded_gaps.',
     ),
     observed_through: orNull(
       timestamp('Latest accepted page of any labeler.'),
@@ -96,7 +96,7 @@ export const AccountCoverage = closed(
     ),
     covered_through: orNull(
       timestamp(
-        'End of the coverage: the end of the interval, or `observed_through` if that is earlier. The time after it, up to the end of the interval, was not observed; if this time exceeds 10 minutes, it is listed as a gap (`source_unavailable`).',
+        'End of the coverage: the end of the interval, or `observed_through` if that is earlier. The part of the interval after it was not observed. It is listed as a gap (`source_unavailable`) if `observed_through` is more than 10 minutes before `created_at`, or not after the start of the interval.',
       ),
       'Null before the first accepted page.',
     ),

@@ -228,6 +228,20 @@ describe('coverage', () => {
     expect(coverageOf(partly)).toMatchObject({ status: 'no_recorded_gaps', gaps: [] });
   });
 
+  it('measures the 10 minutes without a page up to the creation of the export, even if the interval ends before', () => {
+    const [lastPage, until] = [micros(end - 20 * minute), micros(end - 15 * minute)];
+    const coverageAt = (now: number) =>
+      coverageOf({
+        ...{ interval: { start, end: until }, askedStart: start, labeler: undefined, now: micros(now) },
+        epoch: { generationId: 'g', startedAt: micros(start - hour) },
+        frontier: { generationId: 'g', floor: start, end, observedThrough: lastPage, revision: 0 },
+        ...{ gaps: [], roster: [known(one)], everRead: new Set([one]) },
+      });
+    expect(coverageAt(lastPage + 10 * minute)).toMatchObject({ status: 'no_recorded_gaps', gaps: [] });
+    const gaps = [{ ...wireOf({ start: lastPage, end: until }), reason: 'source_unavailable' }];
+    expect(coverageAt(end)).toMatchObject({ status: 'unknown', gaps });
+  });
+
   it('is not affected by a silence after its interval', () => {
     const inputs = {
       interval: { start, end: micros(end - 7 * hour) },

@@ -1,5 +1,6 @@
 import { OperatorError, systemCode, systemWords } from '../ops/errors.ts';
 import type { Log } from '../ops/log.ts';
+import { ClockComparison, maxClockDifferenceMs } from './clock-comparison.ts';
 import { Memo } from './compute/compute-files.ts';
 import { addDays, closesAt, dayOf, hourMs, hourOf } from './days/calendar.ts';
 import {
@@ -26,8 +27,6 @@ import { settleDays } from './settle.ts';
 const retryMs = 60_000;
 /** Maximum random delay after the start of an hour, in milliseconds. It spreads the requests of several archives. */
 const spreadMs = 20_000;
-/** Maximum difference between this clock and the facts API's clock at which a response is archived, in milliseconds. */
-const maxClockDifferenceMs = 600_000;
 
 /** Dependencies of an archiver. */
 export interface ArchiverOptions {
@@ -97,13 +96,8 @@ export class Archiver {
   #settledHour = '';
   #isFirstTick = true;
   #isWritable = true;
-  /**
-   * Hour of the last comparison with the facts API's clock; empty if the clocks differed. Days are closed only during
-   * that hour.
-   */
-  #confirmedHour = '';
-  /** True if the clocks differed at their last comparison. */
-  #clockDiffers = false;
+  /** Comparison with the facts API's clock. Days are closed only in an hour in which the clocks agreed. */
+  readonly #clocks = new ClockComparison();
 
   constructor(options: ArchiverOptions) {
     this.#options = { telemetry: noTelemetry, ...options };
@@ -111,7 +105,7 @@ export class Archiver {
 
   /**
    * Archives the bodies of the current hour that are not archived yet, and updates the days. Does nothing while the
-   * clock shows a closed day, or differs from the facts API's clock. Resolves with the number of milliseconds until the
+   * clock shows a closed day, or may differ from the facts API's clock. Resolves with the number of milliseconds until the
    * next call is due. If a file cannot be written, logs the error and leaves the file to a later call. Rejects with
    * OperatorError if the log must not be continued.
    */
@@ -134,10 +128,12 @@ export class Archiver {
     for (const name of factNames) {
       if (this.#hasHour(name, now)) continue;
       const isArchived = await this.#archive(name);
-      if (this.#clockDiffers) return retryMs;
+      if (this.#clocks.isDifferent()) return retryMs;
       isComplete &&= isArchived;
       hasNews ||= isArchived;
     }
+    // With a clock that is ahead, the days would state hours that are still to come.
+    if (this.#clocks.isInDoubt(now)) return retryMs;
     if (hasNews && !this.#settle()) return retryMs;
     this.#settledHour = hour;
     if (isComplete) this.#options.telemetry.complete();
@@ -179,14 +175,15 @@ export class Archiver {
     const at = clock();
     const isLater = this.#lastLine(name, at).at > at + maxClockDifferenceMs;
     const fetched = await fetchFact(path);
+    this.#compareClocks(path, at, fetched);
     if (fetched.kind === 'failure') {
-      if (!isLater && !this.#clockDiffers) return this.#fail(name, at, fetched.failure);
+      const isCertain = !isLater && !this.#clocks.isDifferent() && !this.#clocks.isInDoubt(at);
+      if (isCertain) return this.#fail(name, at, fetched.failure);
       // The failure is not recorded, because its hour is in doubt.
       telemetry.line(name, fetched.failure);
       return false;
     }
-    this.#compareClock(at, fetched.date);
-    if (this.#clockDiffers) return false;
+    if (this.#clocks.isDifferent()) return false;
     // Without a comparison, the clock may be wrong now, and the later lines right.
     if (isLater && (fetched.date === null || !this.#removeLater(name, at))) return false;
     const identity = this.#options.findIdentity(fetched.served.body);
@@ -199,22 +196,18 @@ export class Archiver {
     return this.#keep(name, at, fetched.served);
   }
 
-  /**
-   * Compares this machine's clock with the facts API's clock: with a wrong clock, a line would state a false time, and
-   * a day could be closed too early, and could not be reopened.
-   */
-  #compareClock(at: number, date: number | null): void {
+  /** Compares this machine's clock with the facts API's clock. Logs a warning once they differ. */
+  #compareClocks(path: string, at: number, fetched: FetchedFact): void {
+    const wasDifferent = this.#clocks.isDifferent();
+    const date = (fetched.kind === 'failure' ? fetched.expiredDate : fetched.date) ?? null;
     if (date === null) return;
-    const isClose = Math.abs(at - date) <= maxClockDifferenceMs;
-    if (!isClose && !this.#clockDiffers) {
-      const service = new Date(date).toISOString();
-      this.#options.log.warn(
-        'the local clock differs from the clock of the facts API, so nothing is archived: check both clocks',
-        { service },
-      );
-    }
-    this.#clockDiffers = !isClose;
-    this.#confirmedHour = isClose ? hourOf(at) : '';
+    if (fetched.kind === 'failure') this.#clocks.compareExpired(path, { at, date });
+    else this.#clocks.compare({ at, date });
+    if (wasDifferent || !this.#clocks.isDifferent()) return;
+    this.#options.log.warn(
+      'the local clock differs from the clock of the facts API, so nothing is archived: check both clocks',
+      { service: new Date(date).toISOString() },
+    );
   }
 
   /**
@@ -269,7 +262,7 @@ export class Archiver {
     const onFuture = (name: string): void =>
       log.warn('an hours file is dated in the future and was not archived: check the clocks', { file: name });
     const now = clock();
-    const mayClose = this.#confirmedHour === hourOf(now);
+    const mayClose = this.#clocks.isConfirmed(now);
     const upkeep = {
       ...{ files, log: dayLog, memo: this.#memo, hours: readHours() },
       ...{ findIdentityIn, onDamage, onIdentity, onFuture },

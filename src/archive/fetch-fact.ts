@@ -16,7 +16,12 @@ export type FetchedFact =
        */
       readonly date: number | null;
     }
-  | { readonly kind: 'failure'; readonly failure: Extract<FailureReason, 'unreachable' | 'too_large'> };
+  | {
+      readonly kind: 'failure';
+      readonly failure: Extract<FailureReason, 'unreachable' | 'too_large'>;
+      /** `Date` of a response that looks expired, in milliseconds since 1970. A cache may have stored it. */
+      readonly expiredDate?: number;
+    };
 
 /** Options for the requests. */
 interface FetchOptions {
@@ -51,14 +56,14 @@ export function factFetcher(options: FetchOptions): (path: string) => Promise<Fe
       const body = await readBody(response, inputLimits.archivedFact.bytes);
       if (!body) return { kind: 'failure', failure: 'too_large' };
       const { status, headers } = response;
+      const date = Date.parse(headers.get('date') ?? '');
       const expired = status === 200 ? expiry(path, body, headers) : null;
       if (expired !== null) {
         onExpired(expired);
-        return { kind: 'failure', failure: 'unreachable' };
+        return { kind: 'failure', failure: 'unreachable', ...(!Number.isNaN(date) && { expiredDate: date }) };
       }
       if (status === 503) judgeOf(path).refused(headers, clock());
       const [etag, lastModified] = ['etag', 'last-modified'].map((name) => headers.get(name));
-      const date = Date.parse(headers.get('date') ?? '');
       const served = { status, body, etag: etag ?? null, lastModified: lastModified ?? null };
       return { kind: 'response', served, date: Number.isNaN(date) ? null : date };
     } catch {

@@ -62,7 +62,9 @@ export function memoryArchive(
       );
     },
     repair(path) {
-      content.set(path, wholeLines(content.get(path) ?? Buffer.alloc(0)));
+      const whole = wholeLines(content.get(path) ?? Buffer.alloc(0));
+      if (whole.length > 0) content.set(path, whole);
+      else content.delete(path);
     },
     replace(path, bytes) {
       write(

@@ -50,3 +50,24 @@ it('a closed day whose log entry does not fit on the disk stays unchanged, even 
   expect(files()).toEqual(closed);
   expect(await archive.verify()).toMatchObject({ findings: [], closedDays: 1 });
 });
+
+it('a day whose only line an archiver was killed while writing is closed and verifies', async () => {
+  const archive = simulateArchive();
+  const error = new Error('killed');
+  archive.failAt(1, { effect: 'torn', error });
+  await expect(archive.run(1)).rejects.toBe(error);
+  archive.restart();
+  await archive.run(50, 24);
+  expect(await archive.verify()).toMatchObject({ findings: [], closedDays: 1 });
+  expect(archive.content.has('days/2026-11-20/instruments.jsonl')).toBe(false);
+});
+
+it('a closed day verifies although an archiver was killed before it wrote the first byte of a file', async () => {
+  const archive = simulateArchive();
+  archive.content.set('days/2026-11-20/instruments.jsonl', Buffer.alloc(0));
+  await archive.run(50, 24);
+  expect(await archive.verify()).toMatchObject({ findings: [], closedDays: 1 });
+  // Earlier versions left such a file in closed days.
+  archive.content.set('days/2026-11-20/instruments.jsonl', Buffer.alloc(0));
+  expect(await archive.verify()).toMatchObject({ findings: [], closedDays: 1 });
+});

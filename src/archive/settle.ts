@@ -158,11 +158,11 @@ class DayReader {
 
 /**
  * Returns the bytes of a file; null if it does not exist. Removes a partial line that a killed process left at the end
- * of a file of lines.
+ * of a file of lines, and a file of lines that is then empty.
  */
 function wholeFile(files: ArchiveFiles, path: string): Buffer | null {
   const bytes = files.read(path);
-  if (!bytes || !path.endsWith('.jsonl') || bytes.length === 0 || bytes.at(-1) === newline) return bytes;
+  if (!bytes || !path.endsWith('.jsonl') || bytes.at(-1) === newline) return bytes;
   files.repair(path);
   return bytes.subarray(0, bytes.lastIndexOf(newline) + 1);
 }

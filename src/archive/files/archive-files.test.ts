@@ -12,10 +12,18 @@ describe('the writer of archive files', () => {
     writeFileSync(join(root, 'days/2026-11-20/instruments.jsonl'), '{"hour":1}\n{"ho', { flag: 'w' });
     files.append('days/2026-11-20/instruments.jsonl', Buffer.from('{"hour":2}\n'));
     expect(files.read('days/2026-11-20/instruments.jsonl')?.toString('utf8')).toBe('{"hour":1}\n{"hour":2}\n');
-    writeFileSync(join(root, 'torn.jsonl'), 'x'.repeat(200_000));
+    writeFileSync(join(root, 'torn.jsonl'), `{"hour":1}\n${'x'.repeat(200_000)}`);
     files.repair('torn.jsonl');
-    expect(files.read('torn.jsonl')?.length).toBe(0);
+    expect(files.read('torn.jsonl')?.toString('utf8')).toBe('{"hour":1}\n');
     expect(files.days()).toEqual(['2026-11-20']);
+  });
+
+  it('removes a file that has only the partial line of a killed process', () => {
+    const root = folderInTest();
+    const files = openArchiveFiles(root);
+    writeFileSync(join(root, 'torn.jsonl'), '{"ho');
+    files.repair('torn.jsonl');
+    expect(readdirSync(root)).toEqual([]);
   });
 
   it('removes the temporary files of a killed process at the next start', () => {

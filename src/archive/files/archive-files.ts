@@ -25,10 +25,10 @@ export interface ArchiveFiles {
   read(path: string): Buffer | null;
   /**
    * Appends a complete line durably. First removes a partial line that a killed process left at the end of the file. A
-   * failed append leaves no partial line behind.
+   * failed append leaves no partial line behind, and no new file.
    */
   append(path: string, line: Uint8Array): void;
-  /** Removes a partial line that an interrupted append left at the end of a file. */
+  /** Removes a partial line that an interrupted append left at the end of a file, or the file if it has no other line. */
   repair(path: string): void;
   /** Replaces a file atomically and durably. */
   replace(path: string, bytes: Uint8Array): void;
@@ -50,10 +50,7 @@ export function openArchiveFiles(root: string): ArchiveFiles {
     append: (path, line) => append(join(root, path), line),
     repair: (path) => append(join(root, path), new Uint8Array()),
     replace: (path, bytes) => replaceFile(join(root, path), bytes),
-    remove(path) {
-      rmSync(join(root, path), { force: true });
-      syncFolder(dirname(join(root, path)));
-    },
+    remove: (path) => remove(join(root, path)),
     days: () => namesIn(join(root, 'days')).filter(isDay).sort(),
   };
 }
@@ -93,21 +90,31 @@ function foldersBelow(root: string, folder: string): string[] {
 function append(path: string, line: Uint8Array): void {
   makeFolders(dirname(path));
   const file = openSync(path, 'a+', 0o644);
+  let isEmpty = false;
   try {
     const { size } = fstatSync(file);
     const whole = wholeBytes(file, size);
     if (whole < size) ftruncateSync(file, whole);
+    isEmpty = whole + line.length === 0;
     try {
       writeAll(file, line);
       fdatasyncSync(file);
     } catch (error) {
       ftruncateSync(file, whole);
+      isEmpty = whole === 0;
       throw error;
     }
     if (size === 0) syncFolder(dirname(path));
   } finally {
     closeSync(file);
+    // The record of a day does not list an empty file.
+    if (isEmpty) remove(path);
   }
+}
+
+function remove(path: string): void {
+  rmSync(path, { force: true });
+  syncFolder(dirname(path));
 }
 
 /**

@@ -129,7 +129,7 @@ export class DayVerifier {
   }
 
   /**
-   * Reports files that exist but are not listed in the record. Tables that were added to an older day are not listed;
+   * Reports files that have content but are not listed in the record. Tables that were added to an older day are not listed;
    * `#verifyComputed` compares them.
    */
   async #verifyUnlisted(record: DayRecord): Promise<void> {
@@ -140,7 +140,9 @@ export class DayVerifier {
     for (const name of [...names].filter((one) => one !== gapsFile && !added.includes(one))) {
       const path = pathOf(day, name);
       const content = await this.#reader.read(path);
-      if (content) this.#report({ kind: 'altered', path, message: 'the file is not listed in the record of the day' });
+      // A killed archiver may have left an empty file.
+      if (!content || content.length === 0) continue;
+      this.#report({ kind: 'altered', path, message: 'the file is not listed in the record of the day' });
     }
   }
 

@@ -259,13 +259,15 @@ export class Archiver {
       log.error('an archive file contains an identity and was not written', { path, why });
       telemetry.withheld(path);
     };
+    const onUnusable = (path: string): void =>
+      log.error('the hours of an instrument cannot be written as an archive file and were not archived', { path });
     const onFuture = (name: string): void =>
       log.warn('an hours file is dated in the future and was not archived: check the clocks', { file: name });
     const now = clock();
     const mayClose = this.#clocks.isConfirmed(now);
     const upkeep = {
       ...{ files, log: dayLog, memo: this.#memo, hours: readHours() },
-      ...{ findIdentityIn, onDamage, onIdentity, onFuture },
+      ...{ findIdentityIn, onDamage, onIdentity, onUnusable, onFuture },
     };
     const isSettled = this.#write(() => telemetry.days(settleDays(upkeep, now, mayClose)));
     telemetry.damaged(damaged.size);

@@ -14,6 +14,7 @@ import type { HoursReadings } from './hours/hour-lists.ts';
  */
 
 const first = '2026-11-20';
+const unusable = 'the hours of an instrument cannot be written as an archive file and were not archived';
 
 describe('a day', () => {
   it('lists the time of uncounted hours as gaps with reasons, and has no rows for these hours', async () => {
@@ -42,6 +43,24 @@ describe('a day', () => {
     }
     expect((await archive.verify()).findings).toEqual([]);
   });
+
+  it.each(['jet_stream.example.org', 'jet~stream.example.org'])(
+    'is closed although the name of a weather host is unusual (%s)',
+    async (host) => {
+      const isKept = host.includes('_');
+      const hours: SimulationOptions['hours'] = (now) =>
+        simulatedHours(now, { hosts: [{ host, published: true, gaps: [] }] });
+      const archive = await archiveInTest(74, { hours });
+      expect(await archive.verify()).toMatchObject({ findings: [], closedDays: 1 });
+      const seconds = archive.seconds(first, 'weather-totals');
+      expect(seconds).toEqual(hoursOf(first).map(() => (isKept ? '3600' : null)));
+      const missing = archive.gaps(first).filter(({ fact }) => fact === 'weather-hours');
+      expect(missing.map(({ start, end, reason }) => [start, end, reason])).toEqual(
+        isKept ? [] : [['2026-11-20T00:00:00Z', '2026-11-21T00:00:00Z', 'malformed']],
+      );
+      expect(archive.messages.map(({ message }) => message).includes(unusable)).toBe(!isKept);
+    },
+  );
 
   it('lacks the label hours while the operator holds the label facts, and contains all of them after the release', async () => {
     let isHeld = true;

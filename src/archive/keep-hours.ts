@@ -20,6 +20,8 @@ export interface HoursUpkeep {
   readonly findIdentityIn: (name: string, value: object) => string | null;
   /** Called with the path of each file that is not written because it contains an identity. */
   readonly onIdentity: (path: string, why: string) => void;
+  /** Called with the path of each file that is not written because the archive could not read it. */
+  readonly onUnusable: (path: string) => void;
   /** Called with the name of each hours file that is ignored because it is dated in the future. */
   readonly onFuture: (name: string) => void;
 }
@@ -41,7 +43,7 @@ interface OpenDays {
 
 /**
  * Copies the hours of the instruments' files to the open days to which they belong. Copies label hours only if
- * `labelFacts` allows it. A file that cannot be read or contains an identity changes only the reasons for missing
+ * `labelFacts` allows it. A file that cannot be read, copied or contains an identity changes only the reasons for missing
  * hours, and a file that is dated in the future changes nothing. Hours that the operator has withdrawn stay
  * withdrawn.
  */
@@ -86,7 +88,7 @@ interface KeptHours {
 }
 
 function keepDay<D extends KeptHours, A>(
-  { files, memo, findIdentityIn, onIdentity }: HoursUpkeep,
+  { files, memo, findIdentityIn, onIdentity, onUnusable }: HoursUpkeep,
   reading: HoursReading<A>,
   {
     name,
@@ -101,7 +103,8 @@ function keepDay<D extends KeptHours, A>(
 ): void {
   const path = pathOf(day, name);
   const bytes = files.read(path);
-  const kept = bytes ? memo.parsed(`${day}/${name}`, bytes, (own) => parse(own, day)) : unknown(day);
+  const parsed = (own: Buffer): D | null => memo.parsed(`${day}/${name}`, own, () => parse(own, day));
+  const kept = bytes ? parsed(bytes) : unknown(day);
   // Do not report the damaged file here, because it is reported when the day is computed.
   if (!kept) return;
   const before = bytes ?? format(kept);
@@ -112,7 +115,11 @@ function keepDay<D extends KeptHours, A>(
   if (format({ ...merged, generated_at: kept.generated_at }).equals(before)) return;
   const why = findIdentityIn(name, merged);
   if (why !== null) onIdentity(path, why);
-  const formatted = format(why === null ? merged : note(kept, 'withheld', now));
+  const isUsable = why !== null || parsed(format(merged)) !== null;
+  // A file that the archive cannot read would keep this day and all later ones open.
+  if (!isUsable) onUnusable(path);
+  const written = why !== null ? note(kept, 'withheld', now) : isUsable ? merged : note(kept, 'malformed', now);
+  const formatted = format(written);
   if (!formatted.equals(before)) files.replace(path, formatted);
 }
 

@@ -77,7 +77,7 @@ const Schema = Type.Object(
     series: Type.Array(
       Type.Object(
         {
-          host: Type.String({ pattern: '^[a-z0-9.:\\[\\]-]{1,300}$' }),
+          host: Type.String({ pattern: '^[a-z0-9._:\\[\\]-]{1,300}$' }),
           protocol: oneOf(wires),
           published: Type.Boolean(),
           through: list(nullable(usableInstant())),

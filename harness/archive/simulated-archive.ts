@@ -20,8 +20,11 @@ export const simulatedKey: SignerKey = signerKey('test.example/archive', Buffer.
 export interface SimulationOptions {
   /** Returns the response for a path at time `now`. By default, the service has no gaps. */
   readonly respond?: (path: string, now: number) => FetchedFact;
-  /** Creates the function that requests a path, with the archiver's clock; by default one that calls `respond`. */
-  readonly fetcher?: (clock: () => number) => ArchiverOptions['fetchFact'];
+  /**
+   * Creates the function that requests a path, with the archiver's clock and a function that advances it; by default one
+   * that calls `respond`.
+   */
+  readonly fetcher?: (clock: () => number, advance: (ms: number) => void) => ArchiverOptions['fetchFact'];
   /** Returns the time in the service's `Date` header; by default the archiver's time. */
   readonly serviceClock?: (now: number) => number | null;
   readonly findIdentity?: (body: Uint8Array) => string | null;
@@ -58,7 +61,12 @@ export function simulateArchive(options: SimulationOptions = {}): SimulatedArchi
   let now = simulatedStart;
   let archiver: Archiver | null = null;
   const fetchFact =
-    options.fetcher?.(() => now) ??
+    options.fetcher?.(
+      () => now,
+      (ms) => {
+        now += ms;
+      },
+    ) ??
     ((path: string): Promise<FetchedFact> => {
       const fetched = respond(path, now);
       return Promise.resolve(fetched.kind === 'response' ? { ...fetched, date: serviceClock(now) } : fetched);

@@ -82,6 +82,21 @@ describe('an archiver', () => {
     });
   });
 
+  it('archives the failures of an hour although its requests last until the next hour', async () => {
+    const { tickAt, lines } = archiveInTest({
+      fetcher: (_clock, advance) => async () => {
+        advance(15_000);
+        return { kind: 'failure', failure: 'unreachable' };
+      },
+    });
+    const noon = simulatedStart + 12 * hourMs;
+    for (const at of [58 * 60_000, 59 * 60_000 + 40_000, 62 * 60_000]) await tickAt(noon + at);
+    for (const name of ['instruments', 'labels-overview', 'weather-conditions', 'weather-metrics'])
+      expect(lines(`days/2026-11-20/${name}.jsonl`), name).toMatchObject([
+        { hour: '2026-11-20T12:00:00Z', status: null, failure: 'unreachable' },
+      ]);
+  });
+
   it('withholds a body that contains an identity, logs an error, and archives the other bodies', async () => {
     const findIdentity = (body: Uint8Array): string | null =>
       Buffer.from(body).includes('coverage') ? 'a DID is at /facts' : null;

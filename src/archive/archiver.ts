@@ -173,6 +173,8 @@ export class Archiver {
     const { clock, fetchFact, log, telemetry } = this.#options;
     const path = archivedFacts[name];
     const at = clock();
+    // The hour may have ended during the requests before this one.
+    if (!this.#recordFailures(hourOf(at))) return false;
     const isLater = this.#lastLine(name, at).at > at + maxClockDifferenceMs;
     const fetched = await fetchFact(path);
     this.#compareClocks(path, at, fetched);

@@ -203,11 +203,14 @@ export function withdraw(
 
 /**
  * Runs a step on the files of an archive while holding its lock, so that no archiver uses them at the same time. Throws
- * OperatorError if the directory does not exist, is locked or cannot be written.
+ * OperatorError if the directory does not exist, is locked or cannot be written, or if root would write files in the archive
+ * of another user, whose archiver could not append to them.
  */
 function withFiles<T>(folder: string, step: (files: ArchiveFiles) => T): T {
-  if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true)
-    throw new OperatorError(`no such directory: ${folder}`);
+  const stats = statSync(folder, { throwIfNoEntry: false });
+  if (stats?.isDirectory() !== true) throw new OperatorError(`no such directory: ${folder}`);
+  if (process.getuid?.() === 0 && stats.uid !== 0)
+    throw new OperatorError(`${folder} belongs to the user ${stats.uid}: run this command as that user`);
   const { files, release } = lockArchive(folder);
   try {
     return step(files);

@@ -1,7 +1,7 @@
-import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { type FileHandle, open, rename, unlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { temporaryFor } from '../ops/temporaries.ts';
 
 /** Default names of the artifacts in the artifact directory. */
 export const artifactNames = {
@@ -50,7 +50,7 @@ async function replaceFile(
   mayReplace = () => true,
 ): Promise<boolean> {
   const folder = dirname(path);
-  const temporary = join(folder, `.${basename(path)}.${randomBytes(6).toString('hex')}.tmp`);
+  const temporary = join(folder, temporaryFor(basename(path)));
   try {
     await using(await open(temporary, 'wx', 0o644), async (file) => {
       await write(file);

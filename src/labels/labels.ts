@@ -5,6 +5,7 @@ import { claimOrigin } from '../store/origin.ts';
 import { createFoundation, type Foundation, type LabelsOptions } from './assembly/foundation.ts';
 import { recordDowntime, StoreRecorder, writeHeartbeat } from './assembly/heartbeat.ts';
 import { createLabelers, type Labelers, loadRoster } from './assembly/labelers.ts';
+import { sweepArtifacts } from './assembly/left-files.ts';
 import { clockAtStart } from './assembly/preconditions.ts';
 import { standBy } from './assembly/stand-by.ts';
 import { type Acts, type Assembled, createActs, startTasks } from './assembly/tasks.ts';
@@ -99,6 +100,7 @@ async function observe(
   const epoch = await store.epoch();
   const { role } = options;
   if (isActive(role)) {
+    await sweepArtifacts(settings.artifacts, log);
     await recordDowntime(store, { artifacts: settings.artifacts, clock, log }, epoch.startedAt);
     await writeHeartbeat(store, clock);
     await new StoreRecorder(settings.artifacts, store).begin();

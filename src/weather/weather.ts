@@ -1,5 +1,4 @@
-import { readdir, unlink } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { hoursLimits } from '../artifact/hours/hours.ts';
 import type { WeatherHours } from '../artifact/hours/weather-hours.ts';
 import { artifactNames } from '../artifact/write.ts';
@@ -9,8 +8,9 @@ import type { AddressPolicy } from '../network/guard/address-policy.ts';
 import { type BytesClient, createHttpClient } from '../network/http/http.ts';
 import type { BackoffOptions } from '../network/websocket/backoff.ts';
 import { openSocket } from '../network/websocket/websocket.ts';
-import { makeFolder, systemWords } from '../ops/errors.ts';
+import { makeFolder } from '../ops/errors.ts';
 import { errorFields, type Log } from '../ops/log.ts';
+import { sweepTemporaries } from '../ops/temporaries.ts';
 import { createPublication, type ObservedHost, type Publication } from './hosts/publication.ts';
 import { createHoursReader } from './publish/hours.ts';
 import { closedEnd, createPublisher, type Publisher } from './publish/read-summary.ts';
@@ -191,8 +191,7 @@ class WeatherInstrument implements Weather {
     const store = openWindowStore(settings.data, faults);
     try {
       // The store is locked, so no other process writes the artifact, and its temporary files can be removed.
-      await sweepTemporaries(join(settings.artifacts, artifactNames.weather), log);
-      await sweepTemporaries(join(settings.artifacts, artifactNames.weatherHours), log);
+      await sweepTemporaries(settings.artifacts, [artifactNames.weather, artifactNames.weatherHours], log);
       const publication = createPublication({ store, endpoints: this.#endpoints, startedUs: clock() * 1000, log });
       this.#opened = { store, publication };
       return publication;
@@ -298,20 +297,5 @@ class WeatherInstrument implements Weather {
     this.#hasFailed = true;
     this.#reject(fault);
     this.#stopping.abort();
-  }
-}
-
-/**
- * Removes temporary files left by an earlier process that was killed during a write. Logs a file that cannot be removed:
- * it does not prevent the observation.
- */
-async function sweepTemporaries(path: string, log: Log): Promise<void> {
-  const folder = dirname(path);
-  const prefix = `.${basename(path)}.`;
-  try {
-    const left = (await readdir(folder)).filter((name) => name.startsWith(prefix) && name.endsWith('.tmp'));
-    await Promise.all(left.map((name) => unlink(join(folder, name))));
-  } catch (error) {
-    log.warn('temporary files of an earlier process could not be removed', { folder, why: systemWords(error) });
   }
 }

@@ -145,7 +145,7 @@ interface StoreProgress {
  * Name of the record. The record is next to the artifact and not in the store, so that it survives a failover of the
  * store.
  */
-const recordName = 'labels-store.json';
+export const recordName = 'labels-store.json';
 /** Maximum size of a record, in bytes. */
 const maxBytes = 4_096;
 

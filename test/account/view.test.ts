@@ -13,6 +13,7 @@ import {
 import { HomeBody } from '../../src/account/page/entry.tsx';
 import { describePart, summaryOf } from '../../src/account/page/picture.tsx';
 import { day, hour, micros, minute } from '../../src/store/time.ts';
+import { languages } from '../../src/web/language.ts';
 
 /** Returns the lines of an account page from the last line `from`, inclusive, to the next line `to`, exclusive. */
 async function lines(options: Parameters<typeof viewOf>[0], from: string, to: string): Promise<string[]> {
@@ -177,7 +178,7 @@ describe('the page of an account', () => {
       'Observation began on 18 Nov 2026, 12:00 UTC: nothing was observed in the 5 days before.',
       'No labeler has sent anything since 20 Nov 2026, 11:00 UTC: later events are unknown.',
       'Almanac was interrupted once in this interval, for 1 hour in total: nothing was observed then.',
-      '1 of 2 labelers that Almanac follows was being read when Almanac last received anything, each from its last stored position onwards. The other labelers were not being read, so their labels are missing here: 1 did not respond. 3 known labelers were not read at all.',
+      '1 of 2 labelers that Almanac follows was being read when Almanac last received anything, each from its last stored position onwards. Labels of the other labelers may be missing here: 1 did not respond. 3 known labelers were not read at all.',
       'Labels that a labeler applied and removed between two reads, or does not publish, are not observed.',
       'Interruptions of Almanac',
       '20 Nov 2026, 09:00:00 UTC',
@@ -201,18 +202,42 @@ describe('the page of an account', () => {
     };
     const present = await said(10 * minute);
     expect(present).toContain(
-      '2 of 3 labelers that Almanac follows are being read, each from its last stored position onwards. The other labelers are not being read, so their labels are missing here: 1 does not respond. 1 known labeler is not read at all.',
+      '2 of 3 labelers that Almanac follows are being read, each from its last stored position onwards. Labels of the other labelers may be missing here: 1 does not respond. 1 known labeler is not read at all.',
     );
     expect(present).toContain('State: being read, from its last stored position onwards.');
     const past = await said(10 * minute + 1);
     expect(past).toContain(
-      '2 of 3 labelers that Almanac follows were being read when Almanac last received anything, each from its last stored position onwards. The other labelers were not being read, so their labels are missing here: 1 did not respond. 1 known labeler was not read at all.',
+      '2 of 3 labelers that Almanac follows were being read when Almanac last received anything, each from its last stored position onwards. Labels of the other labelers may be missing here: 1 did not respond. 1 known labeler was not read at all.',
     );
     expect(past).toContain(
       'State when Almanac last received anything: being read, from its last stored position onwards.',
     );
     expect(past).not.toMatch(/\b(?:is|are) (?:being read|not read)|State: /);
   });
+
+  it.each(languages)(
+    'does not state in %s that the labels of a labeler are missing whose labels it shows',
+    async (language) => {
+      const { network } = await viewOf({});
+      const byState = new Map([
+        ['established', 1],
+        ['unavailable', 1],
+      ]);
+      const html = bodyOf(
+        await viewOf({ labels: [{}], change: { network: { ...network, byState } } }),
+        frameIn(language),
+      );
+      const said = linesOf(html).join(' ');
+      const mayBeMissing = {
+        en: 'Labels of the other labelers may be missing here: 1 does not respond.',
+        de: 'Von den anderen können hier Labels fehlen: 1 antwortet nicht.',
+        es: 'Aquí pueden faltar etiquetas de los demás: 1 no responde.',
+        pt: 'Aqui podem faltar rótulos dos outros: 1 não responde.',
+        ja: '残りのラベラーについては、ラベルの一部がここにない可能性があります（応答なし：1）。',
+      };
+      expect(said).toContain(mayBeMissing[language]);
+    },
+  );
 
   it('states that events are unknown if no page was accepted since the start of the interval', async () => {
     const frontier = { generationId: 'g', floor: micros(now - 40 * day), end: now, revision: 0 };

@@ -79,7 +79,7 @@ function networkSentences({ byState, notEnrolled }: AccountView['network'], past
   return [
     [
       t.read(read, all, past),
-      ...(others.length === 0 ? [] : [t.others(others.join('; '), past)]),
+      ...(others.length === 0 ? [] : [t.others(others.join('; '))]),
       ...(notEnrolled === 0 ? [] : [t.notEnrolled(notEnrolled, past)]),
     ].join(t.formats.sentenceSpace),
   ];

@@ -239,7 +239,7 @@ export const de: Texts = {
     const when = past ? ', als Almanac zuletzt etwas empfing,' : '';
     return `${count(read)} von ${count(all)} Labelern, denen Almanac folgt, ${plural(read, past ? was : is)}${when} fortlaufend gelesen.`;
   },
-  others: (states) => `Die Labels der anderen fehlen hier: ${states}.`,
+  others: (states) => `Von den anderen können hier Labels fehlen: ${states}.`,
   stateCount: (n, state) => `${count(n)} ${state}`,
   notEnrolled: (n, past) =>
     `${counted(n, { one: 'bekannter Labeler', other: 'bekannte Labeler' })} ${plural(n, past ? was : is)} gar nicht gelesen.`,

@@ -150,8 +150,8 @@ const viewEn = {
     const when = past ? ' when Almanac last received anything' : '';
     return `${count(read)} of ${counted(all, labelers)} that Almanac follows ${are} being read${when}, each from its last stored position onwards.`;
   },
-  others: (states: string, past: boolean) =>
-    `The other labelers ${past ? 'were' : 'are'} not being read, so their labels are missing here: ${states}.`,
+  // Labels of these labelers may have been stored before, or are still read.
+  others: (states: string) => `Labels of the other labelers may be missing here: ${states}.`,
   stateCount: (n: number, state: string) => `${count(n)} ${state}`,
   notEnrolled: (n: number, past: boolean) => {
     const are = past ? plural(n, { one: 'was', other: 'were' }) : plural(n, { one: 'is', other: 'are' });

@@ -238,7 +238,7 @@ export const es: Texts = {
     const when = past ? ' cuando Almanac recibió algo por última vez' : '';
     return `De ${counted(all, labelers)} que Almanac sigue, ${count(read)} ${are}${when}, cada uno desde la última posición guardada.`;
   },
-  others: (states, past) => `Los demás no${past ? ' se leían' : ''}, por lo que aquí faltan sus etiquetas: ${states}.`,
+  others: (states) => `Aquí pueden faltar etiquetas de los demás: ${states}.`,
   stateCount: (n, state) => `${count(n)} ${state}`,
   notEnrolled: (n, past) => {
     const are = past

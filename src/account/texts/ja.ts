@@ -223,8 +223,7 @@ export const ja: Texts = {
     past
       ? `Almanacが最後に何かを受信した時点で、追跡している${count(all)}のラベラーのうち${count(read)}が、それぞれ最後に保存された位置から読み取られていました。`
       : `Almanacが追跡している${count(all)}のラベラーのうち${count(read)}が、それぞれ最後に保存された位置から読み取られています。`,
-  others: (states, past) =>
-    `残りは読み取られて${past ? 'いなかった' : 'いない'}ため、そのラベルはここにありません（${states}）。`,
+  others: (states) => `残りのラベラーについては、ラベルの一部がここにない可能性があります（${states}）。`,
   stateCount: (n, state) => `${state}：${count(n)}`,
   notEnrolled: (n, past) =>
     `${count(n)}の既知のラベラーは、まったく読み取られて${past ? 'いませんでした' : 'いません'}。`,

@@ -238,7 +238,7 @@ export const pt: Texts = {
     const when = past ? ' quando o Almanac recebeu algo pela última vez' : '';
     return `De ${counted(all, labelers)} que o Almanac acompanha, ${count(read)} ${are}${when}, cada um a partir da última posição salva.`;
   },
-  others: (states, past) => `Os outros não ${past ? 'eram' : 'são'}, por isso faltam aqui os seus rótulos: ${states}.`,
+  others: (states) => `Aqui podem faltar rótulos dos outros: ${states}.`,
   stateCount: (n, state) => `${count(n)} ${state}`,
   notEnrolled: (n, past) => {
     const are = past

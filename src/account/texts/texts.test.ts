@@ -44,7 +44,6 @@ const calls: Readonly<Record<string, (t: Texts) => readonly unknown[]>> = {
     ),
   interrupted: (t) => [t.interrupted(1, 'PIECE1'), t.interrupted(2, 'PIECE1')],
   read: (t) => [t.read(1, 2, false), t.read(1, 1, true), t.read(3, 700, false), t.read(3, 700, true)],
-  others: (t) => [t.others('PIECE1', false), t.others('PIECE1', true)],
   stateCount: (t) => [t.stateCount(3, 'PIECE1')],
   notEnrolled: (t) => [1, 2].flatMap((n) => [t.notEnrolled(n, false), t.notEnrolled(n, true)]),
   missed: (t) => [1, 2].flatMap((n) => [t.missed(n, 'PIECE1', false), t.missed(n, 'PIECE1', true)]),

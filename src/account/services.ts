@@ -22,10 +22,16 @@ export interface AccountServices {
     work: (store: AccountReads) => Promise<T>,
   ): Promise<T>;
   /**
-   * Runs a turn like `read`, and repeats it a few times while the store is busy. For use after the first turn of a
-   * request: a failure would discard the results of the earlier turns.
+   * Runs a turn like `read`, repeats it a few times while the store is busy or a standby lags, and waits while the
+   * client's allowance is used up. At most `maxWaiting` requests wait at the same time. For use after the first turn of
+   * a request: a failure would discard the results of the earlier turns.
    */
   readPatiently: AccountServices['read'];
+  /**
+   * Runs a turn like `readPatiently`, without a limit on the number of waiting requests. For use while the response is
+   * being sent: a failure would cut it, and its memory can be taken for other responses.
+   */
+  readWhileSending: AccountServices['read'];
   /** Charges the bytes of a streamed response to the client. Other responses are charged automatically. */
   sent(request: Pick<AccountRequest, 'client'>, bytes: number): void;
   /**
@@ -49,6 +55,8 @@ export interface ServiceOptions {
   readonly clock: () => number;
   /** Monotonic clock in milliseconds. */
   readonly monotonic: () => number;
+  /** Resolves after a number of milliseconds, or when the signal is aborted. */
+  readonly pause?: (ms: number, signal: AbortSignal) => Promise<void>;
 }
 
 /**
@@ -61,8 +69,10 @@ const unsentRetrySeconds = 5;
 
 /** Creates the services that all routes share: store reads, budgets, cursors and manifests. */
 export function createServices(options: ServiceOptions): AccountServices {
-  const { reading, cursors, budget, cost, bounds, clock, monotonic } = options;
-  const untilReceived = createBehindWait(monotonic);
+  const { reading, cursors, budget, cost, bounds, clock, monotonic, pause = pauseFor } = options;
+  const untilReceived = createBehindWait(monotonic, pause);
+  const patiently = createPatience(maxWaiting, pause);
+  const whileSending = createPatience(Number.POSITIVE_INFINITY, pause);
   const services: AccountServices = {
     async read({ client, gone, reserve }, account, work) {
       if (gone.aborted) throw new StoreBusy('left', 1);
@@ -82,6 +92,8 @@ export function createServices(options: ServiceOptions): AccountServices {
       return found;
     },
     readPatiently: (request, account, work) => patiently(() => services.read(request, account, work), request.gone),
+    readWhileSending: (request, account, work) =>
+      whileSending(() => services.read(request, account, work), request.gone),
     sent: ({ client }, bytes) => cost.charge(client, { bytes }, clock()),
     waitFor: ({ client, now }, account) => budget.waitFor(client, account, now),
     cursors,
@@ -91,24 +103,39 @@ export function createServices(options: ServiceOptions): AccountServices {
   return services;
 }
 
-/** Maximum number of attempts for a turn while the store is busy. */
+/** Maximum number of attempts for a turn while the store is busy or a standby lags. */
 const maxAttempts = 5;
 
 /**
- * Runs a turn, up to `maxAttempts` times while the store is busy. Rejects with `StoreBusy` after the last attempt or if
- * the client disconnects. For use after the first turn of a request: a failure would discard the results of the earlier
- * turns.
+ * Creates a function that runs a turn, up to `maxAttempts` times while the store is busy or a standby lags. A wait for
+ * the client's allowance does not count as an attempt, because the allowance refills. The function rejects with the
+ * error of the turn after the last attempt, or at once if `maxPauses` requests are already pausing, because a request
+ * holds memory for its response meanwhile. It rejects with `StoreBusy` if the client disconnects.
  */
-async function patiently<T>(turn: () => Promise<T>, gone: AbortSignal): Promise<T> {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await turn();
-    } catch (error) {
-      if (!(error instanceof StoreBusy) || attempt === maxAttempts) throw error;
-      await delay(error.retryAfterSeconds * 1000, undefined, { signal: gone }).catch(() => undefined);
-      if (gone.aborted) throw new StoreBusy('left', 1);
+function createPatience(maxPauses: number, pause: (ms: number, signal: AbortSignal) => Promise<void>) {
+  let pausing = 0;
+  return async <T>(turn: () => Promise<T>, gone: AbortSignal): Promise<T> => {
+    let attempts = 0;
+    for (;;) {
+      try {
+        return await turn();
+      } catch (error) {
+        const seconds = pauseSecondsAfter(error);
+        if (!(error instanceof BudgetSpent)) attempts += 1;
+        if (seconds === null || attempts === maxAttempts || pausing >= maxPauses) throw error;
+        pausing += 1;
+        await pause(seconds * 1000, gone);
+        pausing -= 1;
+        if (gone.aborted) throw new StoreBusy('left', 1);
+      }
     }
-  }
+  };
+}
+
+/** Returns the number of seconds after which a turn that failed may be repeated, or null if it must not be repeated. */
+function pauseSecondsAfter(error: unknown): number | null {
+  if (error instanceof BudgetSpent || error instanceof StoreBusy) return error.retryAfterSeconds;
+  return error instanceof StoreBehind ? behindRetrySeconds : null;
 }
 
 /** Maximum time that a request waits for a standby to receive the data up to the requested end, in milliseconds. */

@@ -33,6 +33,7 @@ async function ask(
   const services: AccountServices = {
     read: () => Promise.reject(trouble),
     readPatiently: () => Promise.reject(trouble),
+    readWhileSending: () => Promise.reject(trouble),
     sent: () => undefined,
     waitFor: ({ client, now }, account) => budget.waitFor(client, account, now),
     cursors: createCursors([Buffer.alloc(32, 1)]),

@@ -68,8 +68,8 @@ async function page(
 }
 
 /**
- * Returns a function that runs the turns of one request. Retries every turn except the first one while the store is
- * busy.
+ * Returns a function that runs the turns of one request. Every turn except the first one waits while the store is busy
+ * or the client's allowance is used up.
  */
 function turnsOf({ read, readPatiently }: AccountServices, request: AccountRequest, account: string): Turns {
   let first = true;
@@ -144,7 +144,7 @@ async function* documentOf(
     const before = progress.count;
     const from = progress;
     // Read one chunk per turn, so that a slow client does not occupy a reading process while it receives the chunk.
-    const read = await services.readPatiently(request, snapshot.account, (store) =>
+    const read = await services.readWhileSending(request, snapshot.account, (store) =>
       store.readExport({ snapshot, from, limit: maxChunkRows, now: null }),
     );
     // Abort the connection: after the headers have been sent, only an aborted connection shows the client that the

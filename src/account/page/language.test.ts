@@ -21,6 +21,7 @@ async function ask(path: '/' | '/account', search: string, acceptLanguage?: stri
   const services: AccountServices = {
     read: (_request, _account, work) => work(store as never),
     readPatiently: (_request, _account, work) => work(store as never),
+    readWhileSending: (_request, _account, work) => work(store as never),
     sent: () => undefined,
     waitFor: () => null,
     cursors: createCursors([Buffer.alloc(32, 1)]),

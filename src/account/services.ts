@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { AccountErrorCode } from '../contract/errors.ts';
 import { StoreError } from '../store/errors.ts';
 import { BudgetSpent, type ClientBudget, type CostBudget } from './budget/budgets.ts';
+import { createLookUps, type LookUp } from './budget/look-ups.ts';
 import type { Cursors } from './cursor/cursor.ts';
 import type { ExportBounds } from './export/exports.ts';
 import { type Manifests, rememberManifests } from './export/manifest.ts';
@@ -39,6 +40,7 @@ export interface AccountServices {
    * seconds to wait.
    */
   waitFor(request: Pick<AccountRequest, 'client' | 'now'>, account: string): number | null;
+  readonly lookUp: LookUp;
   readonly cursors: Cursors;
   readonly manifests: Manifests;
   readonly bounds: ExportBounds;
@@ -96,6 +98,7 @@ export function createServices(options: ServiceOptions): AccountServices {
       whileSending(() => services.read(request, account, work), request.gone),
     sent: ({ client }, bytes) => cost.charge(client, { bytes }, clock()),
     waitFor: ({ client, now }, account) => budget.waitFor(client, account, now),
+    lookUp: createLookUps({ cost, clock, monotonic }),
     cursors,
     manifests: rememberManifests(),
     bounds,

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { linesOf } from '../../harness/accounts/account-view.ts';
-import { createClientBudget } from '../../src/account/budget/budgets.ts';
+import { createClientBudget, createCostBudget } from '../../src/account/budget/budgets.ts';
+import { createLookUps } from '../../src/account/budget/look-ups.ts';
 import { createCursors } from '../../src/account/cursor/cursor.ts';
 import { rememberManifests } from '../../src/account/export/manifest.ts';
 import { accountPages, type FindHandle } from '../../src/account/page/pages.tsx';
@@ -20,21 +21,17 @@ const document = {
 };
 
 /**
- * Requests the page of an account. Every read of the store rejects with `trouble`. `accounts` is a client's daily
- * limit.
+ * Creates a function that requests the page of an account. Every read of the store rejects with `trouble`. `accounts`
+ * is a client's daily limit.
  */
-async function ask(
-  search: string,
-  findHandle: FindHandle | null,
-  accounts = 10,
-  trouble: Error = new StoreBusy('full', 1),
-) {
+function asking(findHandle: FindHandle | null, accounts = 10, trouble: Error = new StoreBusy('full', 1)) {
   const budget = createClientBudget(accounts);
   const services: AccountServices = {
     read: () => Promise.reject(trouble),
     readPatiently: () => Promise.reject(trouble),
     readWhileSending: () => Promise.reject(trouble),
     sent: () => undefined,
+    lookUp: createLookUps({ cost: createCostBudget(null), clock: () => 0, monotonic: () => 0 }),
     waitFor: ({ client, now }, account) => budget.waitFor(client, account, now),
     cursors: createCursors([Buffer.alloc(32, 1)]),
     manifests: rememberManifests(),
@@ -44,19 +41,26 @@ async function ask(
     throw error;
   };
   const pages = accountPages({ base: '/at', styles: new Map(), findHandle, alarm })(services);
-  const request = {
-    search,
-    acceptEncoding: undefined,
-    now: 0,
-    client: '192.0.2.1',
-    gone: new AbortController().signal,
-    reserve: () => true,
+  return async (search: string, client = '192.0.2.1') => {
+    const request = {
+      search,
+      acceptEncoding: undefined,
+      now: 0,
+      client,
+      gone: new AbortController().signal,
+      reserve: () => true,
+    };
+    const reply = await pages.get('/account')?.(request);
+    if (!reply || !('body' in reply)) throw new Error('no page');
+    const header = (name: string): string | undefined => reply.headers[reply.headers.indexOf(name) + 1];
+    const html = reply.body?.toString() ?? '';
+    return { status: reply.status, header, html, lines: linesOf(html) };
   };
-  const reply = await pages.get('/account')?.(request);
-  if (!reply || !('body' in reply)) throw new Error('no page');
-  const header = (name: string): string | undefined => reply.headers[reply.headers.indexOf(name) + 1];
-  const html = reply.body?.toString() ?? '';
-  return { status: reply.status, header, html, lines: linesOf(html) };
+}
+
+/** Requests the page of an account once. See `asking`. */
+function ask(search: string, ...options: Parameters<typeof asking>) {
+  return asking(...options)(search);
 }
 
 const found: FindHandle = () => Promise.resolve({ kind: 'resolved', did, document });
@@ -113,6 +117,25 @@ describe('a handle given instead of a DID', () => {
     const { status, header, lines } = await ask('did=alice.example.com', found, 0);
     expect([status, header('Retry-After')]).toEqual([503, '86400']);
     expect(lines).toEqual(expect.arrayContaining(['Try again in 24 hours.', 'client_budget']));
+  });
+
+  it('is not resolved while two look-ups of the client are in progress, and is resolved for another client', async () => {
+    const asked: string[] = [];
+    const request = asking((handle) => {
+      asked.push(handle);
+      return new Promise(() => undefined);
+    });
+    const unanswered = Promise.withResolvers<null>();
+    const answers = [1, 2, 3].map((n) => request(`did=silent-${n}.example`));
+    void request('did=alice.example', '192.0.2.2');
+    setImmediate(() => unanswered.resolve(null));
+    const [first, second, third] = await Promise.all(
+      answers.map((answer) => Promise.race([answer, unanswered.promise])),
+    );
+    expect([first, second]).toEqual([null, null]);
+    expect([third?.status, third?.header('Retry-After')]).toEqual([503, '1']);
+    expect(third?.lines).toEqual(expect.arrayContaining(['Try again in 1 second.', 'client_budget']));
+    expect(asked).toEqual(['silent-1.example', 'silent-2.example', 'alice.example']);
   });
 });
 

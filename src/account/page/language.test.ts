@@ -24,6 +24,7 @@ async function ask(path: '/' | '/account', search: string, acceptLanguage?: stri
     readWhileSending: (_request, _account, work) => work(store as never),
     sent: () => undefined,
     waitFor: () => null,
+    lookUp: (_request, work) => work(),
     cursors: createCursors([Buffer.alloc(32, 1)]),
     manifests: rememberManifests(),
     bounds: { maxExportRows: 10, pageRows: 10, ttlMs: 1_000 },

@@ -100,7 +100,7 @@ function nameRoute({ base, findHandle }: PagesOptions, services: AccountServices
     // Count the handle as a looked-up account, because resolving it sends a request to another server.
     const wait = services.waitFor(request, handle);
     if (wait !== null) return pages.refusal(request, 'client_budget', { retryAfterSeconds: wait });
-    const found = await findHandle(handle, request.gone);
+    const found = await services.lookUp(request, () => findHandle(handle, request.gone));
     if (found.kind !== 'resolved') {
       const name = found.kind === 'failed' && found.redirects ? 'redirects' : found.kind;
       return pages.refusal(request, 'invalid_account', { name });

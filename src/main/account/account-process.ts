@@ -3,6 +3,7 @@ import { performance } from 'node:perf_hooks';
 import { type AccountApp, createAccountApp } from '../../account/app.ts';
 import { createClientBudget, createCostBudget } from '../../account/budget/budgets.ts';
 import { createCursors, readSecrets } from '../../account/cursor/cursor.ts';
+import { cacheHandles } from '../../account/page/handle-cache.ts';
 import { accountPages, type FindHandle, pageStyles } from '../../account/page/pages.tsx';
 import { createReadingPool, type ReadingPool, type ReadingTelemetry } from '../../account/reading/reading-pool.ts';
 import { accountCommonHeaders, accountError } from '../../account/route.ts';
@@ -212,7 +213,7 @@ export function handleFinder(settings: Pick<AccountValues, 'plc' | 'contact'>): 
   const identity = createIdentityResolver({ http: directory, web, plcUrl, plcReplicas, policy, clock });
   const { resolveTxt } = strangers;
   return {
-    find: (handle, signal) => resolveHandle(handle, { http, identity, resolveTxt }, signal),
+    find: cacheHandles((handle, signal) => resolveHandle(handle, { http, identity, resolveTxt }, signal), clock),
     async close() {
       await Promise.all([http.close(), directory.close()]);
     },

@@ -239,6 +239,37 @@ describe('the page of an account', () => {
     },
   );
 
+  it.each(languages)('does not blame a labeler in %s for a gap that the operator may have caused', async (language) => {
+    const view = await viewOf({ labels: [{}] });
+    const [source] = labelers;
+    const gaps = (['source_unavailable', 'maintenance'] as const).map((reason, n) => {
+      const start = micros(now - (2 + 2 * n) * hour);
+      return { source, reason, start, end: micros(start + hour) };
+    });
+    const left = view.labelers.map((one) => ({ ...one, state: null, gaps }));
+    const said = linesOf(bodyOf({ ...view, labelers: left }, frameIn(language))).join(' ');
+    const reasons = {
+      en: [
+        'the labeler was unavailable or not followed',
+        'maintenance of Almanac, or its operator removed the observations',
+      ],
+      de: [
+        'der Labeler war nicht erreichbar oder wurde nicht gelesen',
+        'Wartung von Almanac, oder sein Betreiber hat die Beobachtungen entfernt',
+      ],
+      es: [
+        'el etiquetador no estaba disponible o no se leía',
+        'mantenimiento de Almanac, o su operador eliminó las observaciones',
+      ],
+      pt: [
+        'o rotulador estava indisponível ou não era lido',
+        'manutenção do Almanac, ou seu operador removeu as observações',
+      ],
+      ja: ['ラベラーに接続できなかったか、読み取りの対象外だった', 'Almanacの保守、または運営者による観測の消去'],
+    };
+    expect(reasons[language].filter((reason) => !said.includes(reason))).toEqual([]);
+  });
+
   it('states that events are unknown if no page was accepted since the start of the interval', async () => {
     const frontier = { generationId: 'g', floor: micros(now - 40 * day), end: now, revision: 0 };
     const said = async (begins: number) => {

@@ -319,10 +319,10 @@ export const de: Texts = {
   earlierGaps: (n) => `und ${counted(n, { one: 'frühere Lücke', other: 'frühere Lücken' })}`,
   reason: {
     not_observed: 'nicht beobachtet',
-    source_unavailable: 'der Labeler antwortete nicht',
+    source_unavailable: 'der Labeler war nicht erreichbar oder wurde nicht gelesen',
     ingest_paused: 'Unterbrechung von Almanac',
     cursor_reset: 'die Position von Almanac im Strom des Labelers ging verloren',
-    maintenance: 'Wartung von Almanac',
+    maintenance: 'Wartung von Almanac, oder sein Betreiber hat die Beobachtungen entfernt',
     warmup: 'vor Beginn der Beobachtung',
     unknown: 'Grund unbekannt',
   },

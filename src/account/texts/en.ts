@@ -227,10 +227,10 @@ const viewEn = {
   earlierGaps: (n: number) => `and ${counted(n, { one: 'earlier gap', other: 'earlier gaps' })}`,
   reason: {
     not_observed: 'not observed',
-    source_unavailable: 'the labeler did not respond',
+    source_unavailable: 'the labeler was unavailable or not followed',
     ingest_paused: 'interruption of Almanac',
     cursor_reset: 'Almanac’s position in the labeler’s stream was lost',
-    maintenance: 'maintenance of Almanac',
+    maintenance: 'maintenance of Almanac, or its operator removed the observations',
     warmup: 'before observation began',
     unknown: 'reason unknown',
   } satisfies Record<GapReason, string>,

@@ -309,10 +309,10 @@ export const es: Texts = {
   earlierGaps: (n) => `y ${counted(n, { one: 'laguna anterior', other: 'lagunas anteriores' })}`,
   reason: {
     not_observed: 'no observado',
-    source_unavailable: 'el etiquetador no respondía',
+    source_unavailable: 'el etiquetador no estaba disponible o no se leía',
     ingest_paused: 'interrupción de Almanac',
     cursor_reset: 'se perdió la posición de Almanac en el flujo del etiquetador',
-    maintenance: 'mantenimiento de Almanac',
+    maintenance: 'mantenimiento de Almanac, o su operador eliminó las observaciones',
     warmup: 'antes del inicio de la observación',
     unknown: 'motivo desconocido',
   },

@@ -270,10 +270,10 @@ export const ja: Texts = {
   earlierGaps: (n) => `さらに以前の欠落が${count(n)}件`,
   reason: {
     not_observed: '未観測',
-    source_unavailable: 'ラベラーが応答しなかった',
+    source_unavailable: 'ラベラーに接続できなかったか、読み取りの対象外だった',
     ingest_paused: 'Almanacの中断',
     cursor_reset: 'ラベラーのストリームでのAlmanacの位置が失われた',
-    maintenance: 'Almanacの保守',
+    maintenance: 'Almanacの保守、または運営者による観測の消去',
     warmup: '観測開始前',
     unknown: '理由不明',
   },

@@ -308,10 +308,10 @@ export const pt: Texts = {
   earlierGaps: (n) => `e ${counted(n, { one: 'lacuna anterior', other: 'lacunas anteriores' })}`,
   reason: {
     not_observed: 'não observado',
-    source_unavailable: 'o rotulador não respondia',
+    source_unavailable: 'o rotulador estava indisponível ou não era lido',
     ingest_paused: 'interrupção do Almanac',
     cursor_reset: 'a posição do Almanac no fluxo do rotulador foi perdida',
-    maintenance: 'manutenção do Almanac',
+    maintenance: 'manutenção do Almanac, ou seu operador removeu as observações',
     warmup: 'antes do início da observação',
     unknown: 'motivo desconhecido',
   },

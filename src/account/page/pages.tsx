@@ -52,7 +52,7 @@ export function accountPages(options: PagesOptions): (services: AccountServices)
     const { base, styles, findHandle, samples = [] } = options;
     const pages = new PageRenderer(base, findHandle !== null);
     const home = async (request: AccountRequest): Promise<Reply> => {
-      if (pages.origin === null) await learnOrigin(request, services, pages);
+      await learnOrigin(request, services, pages);
       const frame = pages.frameOf(request);
       return pages.page(request, frame, {
         status: 200,

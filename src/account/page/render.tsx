@@ -73,10 +73,10 @@ export class PageRenderer {
     return this.#isOriginKnown;
   }
 
-  /** Reads the origin from the store. One call is enough, because the origin of a store never changes. */
+  /** Reads the origin from the store, which may have replaced a store with another origin since the last call. */
   async learnOrigin(store: AccountStore): Promise<void> {
     const origin = await storeOrigin(store);
-    this.#origin ??= origin === 'live' ? null : origin;
+    this.#origin = origin === 'live' ? null : origin;
     this.#isOriginKnown = true;
   }
 

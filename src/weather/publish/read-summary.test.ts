@@ -116,6 +116,47 @@ describe('a summary of a day with a silent collection', () => {
     expect(read(to + windowUs).summary.caveats?.[0]).toContain('no like.create events since 2026-11-11T23:59:59.800Z');
   });
 
+  describe('after the instrument was stopped for more than a day', () => {
+    const [stoppedUs, hour] = [startUs + 2 * dayUs, 3_600_000_000];
+    const withoutLikes = { 'like.create': { from: stoppedUs, to: endUs } };
+    const silentFrom = stoppedUs - windowUs + lastAt + 1;
+
+    /** Stores two days, then six hours without likes that are read every hour. Returns the end of the reading. */
+    function stopAfterSilence(): number {
+      keep(startUs, stoppedUs);
+      for (let at = stoppedUs; at < stoppedUs + 6 * hour; at += hour) {
+        keep(at, at + hour, withoutLikes);
+        read(at + hour + windowUs);
+      }
+      return stoppedUs + 6 * hour;
+    }
+
+    test('continues a stored silence up to the next event', () => {
+      const resumedUs = stopAfterSilence() + 25 * hour;
+      keep(resumedUs, resumedUs + hour, withoutLikes);
+      const { summary, silentSinceUs } = read(resumedUs + hour + windowUs);
+      expect(summary.collections['like.create']).toBeNull();
+      expect(summary.collections['repost.create']?.observed_seconds).toBe(3600);
+      expect(summary.caveats?.[0]).toContain('no like.create events since 2026-11-11T23:59:59.800Z');
+      expect(silentSinceUs).toBe(silentFrom);
+      keep(resumedUs + hour, resumedUs + 2 * hour);
+      read(resumedUs + 2 * hour + windowUs);
+      const to = resumedUs + hour + firstAt;
+      const { id } = store.series(endpoint.name);
+      expect(store.silences(id, { from: 0, to: endUs })).toEqual([{ collection: 'like.create', from: silentFrom, to }]);
+    });
+
+    test('does not continue a stored silence after which a stored window has an event', () => {
+      const endedUs = stopAfterSilence() + hour;
+      keep(endedUs, endedUs + windowUs);
+      const resumedUs = endedUs + 25 * hour;
+      keep(resumedUs, resumedUs + 2 * windowUs, withoutLikes);
+      const { summary, silences } = read(resumedUs + 3 * windowUs);
+      expect(silences).toEqual([]);
+      expect(summary.collections['like.create']).toMatchObject({ total: 0, observed_seconds: 120 });
+    });
+  });
+
   test('corrects the published counts once the silence is proven', () => {
     const stop = { from: endUs - 2 * windowUs + 1_000_000, to: endUs + dayUs };
     keep(startUs, endUs, { 'block.create': stop });

@@ -82,7 +82,7 @@ function readSeries(source: SummarySource): SeriesReading {
     minutes: day,
     usual,
     edges: (startUs, collection) => store.edges(series.id, startUs, collection),
-    standing: store.silences(series.id, span),
+    standing: standingSilences(store, series.id, span),
     countedSince,
   });
   const times = collectionTimes(day, observed, silences, countedSince);
@@ -110,6 +110,15 @@ function readSeries(source: SummarySource): SeriesReading {
     conditions,
   });
   return { summary, span, silences, silentSinceUs, silentUntilUs };
+}
+
+/**
+ * Returns the silences known at the start of a span or within it. A silence whose stored end is older than the span,
+ * because nothing was read for a day, continues up to the next event.
+ */
+function standingSilences(store: WindowStore, series: number, span: Interval): Silence[] {
+  const lasting = store.lastingSilences(series, span.from).map((silence) => ({ ...silence, to: span.to }));
+  return [...lasting, ...store.silences(series, span)];
 }
 
 /** Returns the collections of which the series has had no event. */

@@ -5,6 +5,7 @@ import { makeFolder, OperatorError, systemCode, systemWords } from '../../ops/er
 import { metricNames } from '../classify/metric-names.ts';
 import type { End, Position } from '../position/position.ts';
 
+import { type SilenceStore, silenceStore } from './silence-store.ts';
 import {
   type Commit,
   ensureSchema,
@@ -12,10 +13,8 @@ import {
   type HourSums,
   lastColumns,
   metricColumn,
-  type SilenceStore,
   type StoredBackfill,
   type StoredSeries,
-  silenceStore,
   storeFault,
 } from './store-schema.ts';
 import { dayUs, hourUs, type Interval, type WindowDelta, type WindowRow, windowUs } from './window.ts';

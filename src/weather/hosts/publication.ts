@@ -4,7 +4,7 @@ import type { Log } from '../../ops/log.ts';
 import { createSeriesReader, type SeriesReader, type SeriesReading } from '../publish/read-summary.ts';
 import { type Endpoint, legacyEndpoint } from '../window/endpoint.ts';
 import { type Failover, storeFault } from '../window/store-schema.ts';
-import { coverage, dayUs, hourUs, type Interval, median, union, windowUs } from '../window/window.ts';
+import { coverage, dayUs, hourUs, type Interval, median, union, windowFlag, windowUs } from '../window/window.ts';
 import type { WindowStore } from '../window/window-store.ts';
 
 /** An observed host, with its series of both protocols. */
@@ -299,19 +299,21 @@ interface Rivals {
 }
 
 /**
- * Returns true if the present series replaces the legacy one: it has a baseline of seven days, or it has been observed
- * for an hour in which the legacy series was in trouble.
+ * Returns true if the present series replaces the legacy one: it has a baseline of seven days, or it has been read live
+ * for an hour in which the legacy series was in trouble. While this machine was suspended or the instrument stopped,
+ * both series were unobserved, and one of them may be read from the host's history first. That time is no evidence.
  */
 export function takesOver({ store, nowUs, present, legacy, summary }: Rivals): boolean {
-  const everything = { from: 0, to: nowUs };
-  const own = store.observed(store.series(present).id, everything);
-  const first = own[0];
-  const newest = own.at(-1);
-  if (!first || !newest) return false;
-  const lived = nowUs - first.from >= baselineDays * dayUs;
+  const { id } = store.series(present);
+  const sinceUs = store.observedSince(id);
+  if (sinceUs === null) return false;
+  const lived = nowUs - sinceUs >= baselineDays * dayUs;
   if (lived && summary.conditions.confidence !== 'unsupported') return true;
+  const own = healthOf({ store, name: present, nowUs, silentSinceUs: null, silentUntilUs: null });
   const { trouble } = healthOf({ store, name: legacy, nowUs, silentSinceUs: null, silentUntilUs: null });
-  return lasted(trouble, nowUs, 0) >= silentUs && newest.to > nowUs - 3 * windowUs && nowUs - first.from > silentUs;
+  if (own.wellForUs < silentUs || lasted(trouble, nowUs, 0) < silentUs) return false;
+  const lastHour = store.windows(id, { from: nowUs - silentUs, to: nowUs }, []);
+  return lastHour.every(({ flags }) => (flags & windowFlag.replayed) === 0);
 }
 
 /** Returns the caveat of the artifact while the legacy series is published. */

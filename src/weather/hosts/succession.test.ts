@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { readSummary } from '../publish/read-summary.ts';
 import { parseEndpoint } from '../window/endpoint.ts';
-import { dayUs, emptyDelta, windowUs } from '../window/window.ts';
+import { dayUs, emptyDelta, hourUs, windowFlag, windowStart, windowUs } from '../window/window.ts';
 import { openWindowStore, type WindowStore } from '../window/window-store.ts';
 import { predecessorOf, successionCaveat, takesOver } from './publication.ts';
 
@@ -76,5 +76,39 @@ it('the present series replaces the legacy series if the legacy protocol has bee
   watch(present.name, 0.02, nowUs);
   expect(ready()).toBe(false);
   watch(present.name, 0.1, nowUs);
+  expect(ready()).toBe(true);
+});
+
+/** Stores a span of the present series as observed, with windows that have the flags. */
+function watchPresent(from: number, to: number, flags = 0): void {
+  const { id, revision } = store.series(present.name);
+  const first = windowStart(from);
+  const windows = Array.from({ length: Math.ceil((to - first) / windowUs) }, (_, i) => {
+    return Object.assign(emptyDelta(first + i * windowUs), { events: 1, flags });
+  });
+  const live = { kind: 'seq', value: 7, counted: 1, timeUs: to } as const;
+  store.commit({ series: id, after: revision, gains: [{ windows, observed: [{ from, to }] }], live, backfill: null });
+}
+
+it('the present series does not replace the legacy series if neither was read in the hour', () => {
+  const stoppedUs = nowUs - 3 * hourUs;
+  watch(legacy, 20, stoppedUs);
+  watchPresent(stoppedUs - 3 * dayUs, stoppedUs);
+  watchPresent(nowUs - 2_000_000, nowUs);
+  expect(ready()).toBe(false);
+});
+
+it("the present series does not replace the legacy series if the hour was read later from the host's history", () => {
+  watch(legacy, 20, nowUs - 3 * hourUs);
+  watchPresent(nowUs - 3 * dayUs, nowUs - 3 * hourUs);
+  watchPresent(nowUs - 3 * hourUs, nowUs - windowUs, windowFlag.replayed);
+  watchPresent(nowUs - windowUs, nowUs);
+  expect(ready()).toBe(false);
+});
+
+it('the present series replaces the legacy series an hour after its last replay', () => {
+  watch(legacy, 20, nowUs - 3 * hourUs);
+  watchPresent(nowUs - 2 * hourUs, windowStart(nowUs - hourUs), windowFlag.replayed);
+  watchPresent(windowStart(nowUs - hourUs), nowUs);
   expect(ready()).toBe(true);
 });

@@ -120,6 +120,15 @@ describe('the weather summary', () => {
     expect(Object.keys(gapped.collections).sort()).toEqual([...collectionNames].sort());
   });
 
+  test('states a coverage below 1 if a time was not observed, however short that time is', () => {
+    const observed = [
+      { from: start, to: start + windowUs },
+      { from: start + windowUs + 100, to: end },
+    ];
+    expect(summary(observed).window).toMatchObject({ observed_seconds: 239.9999, coverage_ratio: 0.999999 });
+    expect(summary([{ from: start, to: end }]).window).toMatchObject({ observed_seconds: 240, coverage_ratio: 1 });
+  });
+
   test('computes its freshness from the end of the observed time', () => {
     const whole = [{ from: start, to: end }];
     expect(summary(whole, { nowUs: end + 20_000_000 }).freshness).toEqual({

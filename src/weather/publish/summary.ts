@@ -77,7 +77,7 @@ export function summarise(input: SummaryInput): WeatherSummary {
       bucket_seconds: windowSeconds,
       span_seconds: spanSeconds,
       observed_seconds: observedSeconds,
-      coverage_ratio: spanSeconds > 0 ? rounded(observedSeconds / spanSeconds) : null,
+      coverage_ratio: spanSeconds > 0 ? coverageRatio(observedSeconds, spanSeconds) : null,
       observed_windows: observedWindows,
       unobserved_windows: minutes.length - observedWindows,
     },
@@ -157,6 +157,12 @@ function instant(us: number): string {
 
 function seconds(us: number): number {
   return us / 1_000_000;
+}
+
+/** Returns the observed share of a span, rounded. It is below 1 if any time was not observed, however short. */
+function coverageRatio(observedSeconds: number, spanSeconds: number): number {
+  const ratio = rounded(observedSeconds / spanSeconds);
+  return observedSeconds < spanSeconds ? Math.min(ratio, 0.999999) : ratio;
 }
 
 function rounded(value: number): number {

@@ -91,13 +91,20 @@ test('a chart of all labelers states that collection ran, not that every hour wa
 });
 
 describe('the answer about the usual range', () => {
-  /** Returns the answer for hours with the usual range 30 to 40, with changes of single hours. */
-  const answerOf = (changes: Record<number, object>) => {
+  /**
+   * Returns the answer for hours with the usual range 30 to 40, with changes of single hours. If `silent`, likes were
+   * silent in the last day.
+   */
+  const answerOf = (changes: Record<number, object>, { silent = false } = {}) => {
     const [series] = weatherHoursFixture({ generatedAt }).series;
     if (!series) throw new Error('the fixture has no series');
     const usual = { low: 30, high: 40, days: 9 };
     const hours = series.hours.map((hour, at) => ({ ...hour, usual, ...changes[at] }));
-    return weatherChart({ ...series, hours }).answer;
+    const silence = {
+      ...{ start: hours[48]?.start ?? '', end: series.through },
+      ...{ reason: 'silent' as const, collection: 'like.create' as const },
+    };
+    return weatherChart({ ...series, hours, gaps: [...series.gaps, ...(silent ? [silence] : [])] }).answer;
   };
 
   it('states no start if the whole chart is outside it', () => {
@@ -108,5 +115,16 @@ describe('the answer about the usual range', () => {
     const usual = { low: 0, high: 99, days: 9 };
     expect(answerOf({ 60: { usual } })).toMatch(/, since 20 Nov 2026, 01:00 UTC\.$/);
     expect(answerOf({ 60: { usual: null } })).toMatch(/, since 20 Nov 2026, 01:00 UTC or earlier\.$/);
+  });
+
+  it('compares no hour that has no usual range, and states whether kinds were silent in it', () => {
+    const none = { usual: null };
+    const last = { 70: none, 71: none };
+    const all = Object.fromEntries(Array.from({ length: 72 }, (_, at) => [at, none]));
+    expect(answerOf(last)).toMatch(/ per second arrived\. It cannot be compared with earlier days\.$/);
+    const silent = / arrived\. It cannot be compared with earlier days; some kinds of events were silent in it\.$/;
+    expect(answerOf(last, { silent: true })).toMatch(silent);
+    expect(answerOf(all, { silent: true })).toMatch(silent);
+    expect(answerOf(all)).toMatch(/ arrived\. There is too little history to say whether that is usual\.$/);
   });
 });

@@ -338,22 +338,32 @@ export function weatherChart(series: WeatherHourSeries, collection: CollectionNa
     },
     title: `${kind} per second, by hour`,
     unit: 'per second',
-    answer: collection === null ? weatherAnswer(bins, through) : '',
+    answer: collection === null ? weatherAnswer(bins, series.gaps, through) : '',
     columns: { value: 'Events per second', ...(hasUsual ? { usual: 'Usual' } : {}) },
   };
 }
 
 /** Answers whether the last full hour was busier than usual, and since when. */
-function weatherAnswer(bins: readonly Bin[], through: number): string {
+function weatherAnswer(bins: readonly Bin[], gaps: WeatherHourSeries['gaps'], through: number): string {
   const full = bins.filter(({ end, observed }) => end <= through && observed >= 1);
   const last = full.at(-1);
   if (!last || last.value === null) return 'No hour was observed entirely yet.';
   const text = `In the last hour that was observed entirely, ${instantText(new Date(last.start).toISOString())}, ${rateText(last.value)} events of all kinds per second arrived`;
   const side = sideOf(last, through);
-  if (side === null || !last.usual) return `${text}. There is too little history to say whether that is usual.`;
+  if (side === null || !last.usual) return `${text}. ${incomparableText(last, bins, gaps)}`;
   const range = `${rateText(last.usual.low)} to ${rateText(last.usual.high)}`;
   if (side === 'within') return `${text}: as usual for that hour (${range}).`;
   return `${text}: ${side === 'above' ? 'more' : 'less'} than usual for that hour (${range}), ${sinceText(bins.slice(0, bins.indexOf(last) + 1), side, through)}.`;
+}
+
+/** States that an hour has no usual range, and what is known of the reason. */
+function incomparableText({ start, end }: Bin, bins: readonly Bin[], gaps: WeatherHourSeries['gaps']): string {
+  const isSilent = gaps.some(
+    (gap) => gap.reason === 'silent' && Date.parse(gap.start) < end && Date.parse(gap.end) > start,
+  );
+  if (isSilent) return 'It cannot be compared with earlier days; some kinds of events were silent in it.';
+  if (bins.some(({ usual }) => usual)) return 'It cannot be compared with earlier days.';
+  return 'There is too little history to say whether that is usual.';
 }
 
 /** States since when the newest hours have been on one side of their usual ranges, as far as earlier hours are known. */

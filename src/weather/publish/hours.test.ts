@@ -6,7 +6,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { recogniseWeatherHours, type WeatherHours } from '../../artifact/hours/weather-hours.ts';
 import { type CollectionName, collectionNames } from '../../contract/vocabulary.ts';
 import { metricIndex } from '../classify/metric-names.ts';
-import { dayUs, emptyDelta, type Interval, type WindowDelta, windowUs } from '../window/window.ts';
+import { dayUs, emptyDelta, type Interval, type WindowDelta, windowFlag, windowUs } from '../window/window.ts';
 import { keptDays, openWindowStore, storeFile, type WindowStore } from '../window/window-store.ts';
 import { createHoursReader } from './hours.ts';
 
@@ -121,6 +121,77 @@ test('the usual rate of an hour is that of earlier, entirely observed hours at t
   expect(usualAt(8)).toEqual({ low: expect.closeTo(0.6, 5), high: expect.closeTo(6.4, 5), days: 7 });
   expect(usualAt(9)).toMatchObject({ low: expect.closeTo(0.7, 5), days: 8 });
   expect(hours.at(-2)?.usual).toBeNull();
+});
+
+/** Stores the first hour of a day. One of its minutes has the flags. */
+function keepHour(day: number, likes: number, flags = 0): void {
+  const from = startUs + day * dayUs;
+  const { id, revision } = store.series(endpoint.name);
+  const windows = Array.from({ length: 60 }, (_, i) => {
+    return Object.assign(deltaAt(from + i * windowUs, likes), { flags: i === 30 ? flags : 0 });
+  });
+  const live = { kind: 'time', value: from + hourUs, counted: 1, timeUs: from + hourUs } as const;
+  const gains = [{ windows, observed: [{ from, to: from + hourUs }] }];
+  store.commit({ series: id, after: revision, gains, live, backfill: null });
+}
+
+/** Returns the events and usual rates of the first hours of the days that end with `day`. */
+function firstHours(day: number) {
+  const { hours } = only(read(startUs + day * dayUs + hourUs + windowUs));
+  return hours.filter(({ start }) => start.includes('T00:')).map(({ events, usual }) => [events, usual]);
+}
+
+test('an hour in which most events were silent is in no usual rate and has none', () => {
+  const { id } = store.series(endpoint.name);
+  for (let day = 0; day <= 9; day += 1) {
+    const isSilent = day === 2 || day === 8;
+    keepHour(day, isSilent ? 0 : 99);
+    const from = startUs + day * dayUs + 10 * windowUs;
+    const silences = [
+      // A collection without a share of the events makes no difference.
+      { collection: 'block.create', from, to: from + windowUs } as const,
+      ...(isSilent ? [{ collection: 'like.create', from, to: from + windowUs } as const] : []),
+    ];
+    store.keepSilences(id, { from, to: from + windowUs }, silences);
+  }
+  const usual = { low: expect.closeTo(100 / 60, 5), high: expect.closeTo(100 / 60, 5), days: 7 };
+  expect(firstHours(9)).toEqual([
+    [6000, null],
+    [60, null],
+    [6000, usual],
+  ]);
+});
+
+test('an hour with a minute of compacted history is in no usual rate and has none', () => {
+  for (let day = 0; day <= 9; day += 1) {
+    const isCompacted = day === 2 || day === 8;
+    keepHour(day, isCompacted ? 49 : 99, isCompacted ? windowFlag.compacted | windowFlag.replayed : 0);
+  }
+  const usual = { low: expect.closeTo(100 / 60, 5), high: expect.closeTo(100 / 60, 5), days: 7 };
+  expect(firstHours(9)).toEqual([
+    [6000, null],
+    [3000, null],
+    [6000, usual],
+  ]);
+});
+
+test('an hour has no usual rate from the read on that finds its silence, or adds compacted history to it', () => {
+  for (let day = 0; day <= 8; day += 1) if (day !== 7) keepHour(day, 99);
+  const usual = { low: expect.closeTo(100 / 60, 5), high: expect.closeTo(100 / 60, 5), days: 7 };
+  expect(firstHours(8)).toEqual([
+    [6000, null],
+    [null, usual],
+    [6000, usual],
+  ]);
+  const from = startUs + 8 * dayUs;
+  const silence = { collection: 'like.create', from, to: from + windowUs } as const;
+  store.keepSilences(store.series(endpoint.name).id, silence, [silence]);
+  keepHour(7, 49, windowFlag.compacted);
+  expect(firstHours(8)).toEqual([
+    [6000, null],
+    [3000, null],
+    [6000, null],
+  ]);
 });
 
 test('the usual rate of an hour contains no hour whose windows are no longer stored', () => {

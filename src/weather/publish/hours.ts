@@ -6,9 +6,10 @@ import { uncountedSpans } from '../silence/silence.ts';
 import type { Endpoint } from '../window/endpoint.ts';
 
 import type { HourSums, Silence } from '../window/store-schema.ts';
-import { coverage, dayUs, hourUs, type Interval, minuteRule, percentile, union, without } from '../window/window.ts';
-import { keptDays, type WindowStore } from '../window/window-store.ts';
+import { coverage, hourUs, type Interval, union, without } from '../window/window.ts';
+import type { WindowStore } from '../window/window-store.ts';
 import { closedEnd } from './read-summary.ts';
+import { usualRates } from './usual-rates.ts';
 
 /** Inputs for building the hours file. */
 interface HoursSource {
@@ -66,15 +67,13 @@ function readSeries(
   const countedSince = store.countedSince(id);
   const since = store.observedSince(id);
   const unseen = neverSeen(store, { id, name }, sums, seen);
-  const unobserved = [...uncountedSpans(countedSince), ...store.silences(id, span)];
-  const limited = limitGaps(
-    gapsOf(time, { countedSince, unseen, silences: store.silences(id, span) }),
-    hoursLimits.seriesGaps,
-  );
+  const silences = store.silences(id, span);
+  const unobserved = [...uncountedSpans(countedSince), ...silences];
+  const limited = limitGaps(gapsOf(time, { countedSince, unseen, silences }), hoursLimits.seriesGaps);
   return {
     ...{ endpoint: name, wire, published: name === published, through: instant(end) },
     observed_since: since === null ? null : instant(since),
-    hours: hoursOf(time, sums, usual(store, { id, name }, span.from)),
+    hours: hoursOf(time, sums, usual(store, { id, name }, { ...time, sums, silences })),
     collections: Object.fromEntries(
       collectionNames.map((collection, place) => {
         const own = unobserved.filter((span) => span.collection === collection);
@@ -93,7 +92,7 @@ function readSeries(
 function hoursOf(
   { span, hours, observed }: SeriesTime,
   sums: ReadonlyMap<number, HourSums>,
-  usualAt: (startUs: number) => UsualRate | null,
+  usualAt: ReturnType<ReturnType<typeof usualRates>>,
 ) {
   return Array.from(coverage(observed, span.from, hourUs, hours), (watchedUs, i) => {
     const startUs = span.from + i * hourUs;
@@ -204,52 +203,4 @@ function gapsOf({ span, observed }: SeriesTime, { countedSince, unseen, silences
 
 function instant(us: number): string {
   return formatTimestamp(Math.floor(us / 1000));
-}
-
-/** Usual rate of an hour: the range of 8 of 10 earlier hours at the same time of day, in events per observed second. */
-interface UsualRate {
-  readonly low: number;
-  readonly high: number;
-  /** Number of earlier hours from which the range was computed. */
-  readonly days: number;
-}
-
-/**
- * Creates a function that returns the usual rates of the hours of an hours file, which begins at `fromUs`. Whole hours
- * are compared with whole hours: an hour counts only if it was observed entirely, and never for itself. The rates of a
- * series are read once per hour, because they change only when an hour ends.
- */
-function usualRates() {
-  const known = new Map<string, { readonly fromUs: number; readonly rates: ReadonlyMap<number, number> }>();
-  return (store: WindowStore, { id, name }: { readonly id: number; readonly name: string }, fromUs: number) => {
-    const found = known.get(name);
-    const rates = found?.fromUs === fromUs ? found.rates : wholeHourRates(store, id, fromUs);
-    known.set(name, { fromUs, rates });
-    return (startUs: number): UsualRate | null => usualOf(rates, startUs);
-  };
-}
-
-/** Returns the rates of the entirely observed hours that earlier days can contribute, by start. */
-function wholeHourRates(store: WindowStore, series: number, fromUs: number): Map<number, number> {
-  const hours = keptDays * 24 + hoursLimits.hours;
-  const span = { from: fromUs - keptDays * dayUs, to: fromUs + hoursLimits.hours * hourUs };
-  const events = new Map(store.hourSums(series, span, []).map((sum) => [sum.startUs, sum.events]));
-  const watched = coverage(union(store.observed(series, span)), span.from, hourUs, hours);
-  const rates = new Map<number, number>();
-  for (const [at, watchedUs] of watched.entries()) {
-    const startUs = span.from + at * hourUs;
-    if (watchedUs >= hourUs) rates.set(startUs, (events.get(startUs) ?? 0) / (hourUs / 1_000_000));
-  }
-  return rates;
-}
-
-function usualOf(rates: ReadonlyMap<number, number>, startUs: number): UsualRate | null {
-  const earlier: number[] = [];
-  for (let day = 1; day <= keptDays; day += 1) {
-    const rate = rates.get(startUs - day * dayUs);
-    if (rate !== undefined) earlier.push(rate);
-  }
-  if (earlier.length < minuteRule.minDays) return null;
-  const sorted = Float64Array.from(earlier).sort();
-  return { low: percentile(sorted, 0.1), high: percentile(sorted, 0.9), days: earlier.length };
 }

@@ -215,6 +215,8 @@ export interface Commit {
 export interface HourSums {
   readonly startUs: number;
   readonly events: number;
+  /** True if a window of the hour has the flag `compacted`. */
+  readonly isCompacted: boolean;
   /** Counts of the requested columns, in their order. */
   readonly counts: readonly number[];
 }

@@ -17,7 +17,7 @@ import {
   type StoredSeries,
   storeFault,
 } from './store-schema.ts';
-import { dayUs, hourUs, type Interval, type WindowDelta, type WindowRow, windowUs } from './window.ts';
+import { dayUs, hourUs, type Interval, type WindowDelta, type WindowRow, windowFlag, windowUs } from './window.ts';
 
 /** Numbers that identify the readers of a series in the table `track`. */
 const trackRoles = { live: 0, backfill: 1 } as const;
@@ -226,12 +226,14 @@ function seriesReads(db: Database): SeriesReads {
       const sums = metrics.map((metric) => `, sum(${metricColumn(metric)})`).join('');
       const rows = db
         .prepare<[number, number, number], number[]>(
-          `SELECT start_us / ${hourUs}, sum(events)${sums} FROM window
+          `SELECT start_us / ${hourUs}, sum(events), max(flags & ${windowFlag.compacted})${sums} FROM window
            WHERE series = ? AND start_us >= ? AND start_us < ? GROUP BY 1 ORDER BY 1`,
         )
         .raw()
         .all(series, from, to);
-      return rows.map(([hour = 0, events = 0, ...counts]) => ({ startUs: hour * hourUs, events, counts }));
+      return rows.map(([hour = 0, events = 0, compacted = 0, ...counts]) => {
+        return { startUs: hour * hourUs, events, isCompacted: compacted > 0, counts };
+      });
     },
     recentRate: (series, beforeUs) => {
       const to = beforeUs - (beforeUs % 60_000_000) + 60_000_000;

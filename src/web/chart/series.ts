@@ -31,7 +31,7 @@ export interface Bin {
   readonly apart?: number | null;
   /** Observed share (0 to 1) of the part of the period that has passed. */
   readonly observed: number;
-  /** Usual range of `value`; null if there is too little history, absent if the chart has no ranges. */
+  /** Usual range of `value`; null if the period cannot be compared, absent if the chart has no ranges. */
   readonly usual?: UsualRange | null;
   /** Reasons why the period was not observed entirely, in words; null if it was. */
   readonly reason: string | null;

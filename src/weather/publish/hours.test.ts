@@ -82,6 +82,16 @@ test('the hours file states the start of observation, even if that time precedes
   expect(only(read(nowUs)).observed_since).toBe('2026-11-10T00:00:00.000Z');
 });
 
+test('the start of observation is the end of the gap before it, even if it is no whole millisecond', () => {
+  const from = startUs + 20 * hourUs;
+  keep(from, from + hourUs, [{ from: from + 18_500_123, to: from + hourUs }]);
+  const { observed_since: since, gaps } = only(read(from + hourUs + 1));
+  expect([since, gaps.find(({ reason }) => reason === 'not_observed')?.end]).toEqual([
+    '2026-11-10T20:00:18.501Z',
+    '2026-11-10T20:00:18.501Z',
+  ]);
+});
+
 test('the hours file sums fully observed hours, and the closed minutes of the current hour', () => {
   const nowUs = startUs + 3 * hourUs + 10 * windowUs + 30_000_000;
   keep(startUs, startUs + 3 * hourUs + 10 * windowUs);

@@ -72,7 +72,7 @@ function readSeries(
   const limited = limitGaps(gapsOf(time, { countedSince, unseen, silences }), hoursLimits.seriesGaps);
   return {
     ...{ endpoint: name, wire, published: name === published, through: instant(end) },
-    observed_since: since === null ? null : instant(since),
+    observed_since: since === null ? null : endInstant(since),
     hours: hoursOf(time, sums, usual(store, { id, name }, { ...time, sums, silences })),
     collections: Object.fromEntries(
       collectionNames.map((collection, place) => {
@@ -83,7 +83,7 @@ function readSeries(
       }),
     ),
     gaps: limited.gaps.map(({ from, to, reason, collection }) => {
-      return { start: instant(from), end: instant(Math.ceil(to / 1000) * 1000), reason, collection };
+      return { start: instant(from), end: endInstant(to), reason, collection };
     }),
     gap_overflow: limited.overflow,
   };
@@ -203,4 +203,9 @@ function gapsOf({ span, observed }: SeriesTime, { countedSince, unseen, silences
 
 function instant(us: number): string {
   return formatTimestamp(Math.floor(us / 1000));
+}
+
+/** Formats the end of an unobserved time. It is rounded up, so that no unobserved time appears as observed. */
+function endInstant(us: number): string {
+  return formatTimestamp(Math.ceil(us / 1000));
 }

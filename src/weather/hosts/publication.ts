@@ -108,7 +108,7 @@ function readHost({ store, reader, log }: Publishing, host: ObservedHost, nowUs:
     log.info('the series of the present protocol is now published', { endpoint: endpoint.name });
     return own;
   }
-  const caveats = [successionCaveat(store, endpoint.name, nowUs)];
+  const caveats = [successionCaveat(own.summary)];
   return reader.read({ store, endpoint: predecessor, origin, nowUs, caveats });
 }
 
@@ -316,10 +316,9 @@ export function takesOver({ store, nowUs, present, legacy, summary }: Rivals): b
   return lastHour.every(({ flags }) => (flags & windowFlag.replayed) === 0);
 }
 
-/** Returns the caveat of the artifact while the legacy series is published. */
-export function successionCaveat(store: WindowStore, present: string, nowUs: number): string {
-  const first = store.observed(store.series(present).id, { from: 0, to: nowUs })[0];
-  const days = first ? Math.floor((nowUs - first.from) / dayUs) : 0;
+/** Returns the caveat of the artifact while the legacy series is published. `own` is the summary of the present series. */
+function successionCaveat(own: WeatherSummary): string {
+  const days = own.baseline?.observed_days ?? baselineDays;
   return (
     `These counts come from the host's legacy protocol. Its present protocol has been observed for ${days} of the ${baselineDays} days ` +
     'that a baseline requires; after that, the series of the present protocol is published instead. Counts of both series are never added.'

@@ -2,11 +2,12 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { silentLog } from '../../ops/log.ts';
 import { readSummary } from '../publish/read-summary.ts';
 import { parseEndpoint } from '../window/endpoint.ts';
 import { dayUs, emptyDelta, hourUs, windowFlag, windowStart, windowUs } from '../window/window.ts';
 import { openWindowStore, type WindowStore } from '../window/window-store.ts';
-import { predecessorOf, successionCaveat, takesOver } from './publication.ts';
+import { createPublication, predecessorOf, takesOver } from './publication.ts';
 
 const nowUs = Date.parse('2026-11-20T12:30:30Z') * 1000;
 const present = parseEndpoint('wss://host.example', { allowLoopback: false });
@@ -60,11 +61,26 @@ it('a legacy series remains published only if it belongs to the host of the pres
   expect(predecessorOf(store, parseEndpoint(legacy, { allowLoopback: false }))).toBeNull();
 });
 
+/** Returns the caveat of the published summary about the succession. */
+function publishedCaveat(): string {
+  const publication = createPublication({ store, endpoints: [present], startedUs: nowUs, log: silentLog });
+  return publication.read(nowUs).caveats?.find((caveat) => caveat.includes('legacy protocol')) ?? '';
+}
+
+it('the caveat of the legacy series counts the days on which the present series was observed', () => {
+  watch(legacy, 20, nowUs);
+  watchPresent(nowUs - 20 * dayUs - hourUs, nowUs - 20 * dayUs);
+  watchPresent(nowUs - windowUs, nowUs);
+  expect(publishedCaveat()).toContain('for 1 of the 7 days');
+  watchPresent(nowUs - 3 * dayUs - 3 * hourUs, nowUs - 3 * dayUs - 2 * hourUs);
+  expect(publishedCaveat()).toContain('for 1 of the 7 days');
+});
+
 it('the present series replaces the legacy series permanently once the present series has a baseline of seven days', () => {
   watch(legacy, 20, nowUs);
   watch(present.name, 6.5, nowUs);
   expect(ready()).toBe(false);
-  expect(successionCaveat(store, present.name, nowUs)).toContain('for 6 of the 7 days');
+  expect(publishedCaveat()).toContain('for 6 of the 7 days');
   watch(present.name, 8, nowUs);
   expect(ready()).toBe(true);
   store.takeOver(store.series(present.name).id);

@@ -6,7 +6,7 @@ import { createFoundation, type Foundation, type LabelsOptions } from './assembl
 import { recordDowntime, StoreRecorder, writeHeartbeat } from './assembly/heartbeat.ts';
 import { createLabelers, type Labelers, loadRoster } from './assembly/labelers.ts';
 import { sweepArtifacts } from './assembly/left-files.ts';
-import { clockAtStart } from './assembly/preconditions.ts';
+import { clockAtStart, type Preconditions } from './assembly/preconditions.ts';
 import { standBy } from './assembly/stand-by.ts';
 import { type Acts, type Assembled, createActs, startTasks } from './assembly/tasks.ts';
 import { wait } from './clock/clock.ts';
@@ -23,7 +23,7 @@ import { FilledIn, noChanges } from './state/filled-in.ts';
 import { comparePriority, isPrivileged } from './state/reading-state.ts';
 
 /** The label instrument: finds labelers, observes them, and publishes the observed facts. */
-interface Labels {
+export interface Labels {
   /**
    * Resolves once the instrument has begun to observe, or after 2 × `clockMs` if it still waits for a correct clock.
    * Does not wait until labelers are discovered.
@@ -34,6 +34,8 @@ interface Labels {
    * active.
    */
   stop(): Promise<void>;
+  /** Returns the time of the wall clock; null before the clock was checked at the start, and while it may be wrong. */
+  trustedTime(): Micros | null;
   /** Rejects when the store can no longer be trusted, or after an unexpected error. */
   readonly failed: Promise<never>;
 }
@@ -55,8 +57,10 @@ export function createLabels(options: LabelsOptions): Labels {
   failing.promise.catch(() => undefined);
   const stopping = new AbortController();
   let running: Promise<Running> | null = null;
+  let checked: Pick<Preconditions, 'trustedTime'> | null = null;
   return {
     failed: failing.promise,
+    trustedTime: () => checked?.trustedTime ?? null,
     async start() {
       const started = new AbortController();
       const fail = (error: unknown): void => {
@@ -64,7 +68,9 @@ export function createLabels(options: LabelsOptions): Labels {
         if (options.role && error instanceof StoreError && error.code === 'fenced') options.role.role = 'fenced';
         failing.reject(error);
       };
-      running = observe(options, fail, stopping);
+      running = observe(options, fail, stopping, (preconditions) => {
+        checked = preconditions;
+      });
       // Do not wait until a wrong clock is corrected, because that may take days and the caller must be able to call
       // `stop`.
       running.then(() => started.abort()).catch(failing.reject);
@@ -81,10 +87,12 @@ interface Running {
   stop(): Promise<void>;
 }
 
+/** Begins to observe. Calls `clockChecked` once the clock was checked. */
 async function observe(
   options: LabelsOptions,
   fail: (error: unknown) => void,
   stopping: AbortController,
+  clockChecked: (preconditions: Preconditions) => void,
 ): Promise<Running> {
   const { settings, store, clocks, telemetry } = options;
   const log = pacedLog(options.log, clocks.monotonic);
@@ -97,6 +105,7 @@ async function observe(
   await base.preconditions.checkDisk();
   await clockAtStart(base.preconditions, { clocks, log, telemetry, waitMs: settings.timings.clockMs }, signal);
   if (signal.aborted) return { stop: () => closeUnused(base) };
+  clockChecked(base.preconditions);
   const epoch = await store.epoch();
   const { role } = options;
   if (isActive(role)) {

@@ -66,14 +66,13 @@ export function companionFolder(url: string, state: string): string {
 
 /**
  * Opens the store at a URL for writing. See `StoreWriter` for the errors and `SqliteWriterOptions` for the options.
- * With `clock`, the acceptance clock, standby servers of the database can determine how current their data is even if
- * no labels arrive.
+ * With `markClock`, standby servers of the database can determine how current their data is even if no labels arrive.
  */
 export async function openStoreWriter(
   url: string,
-  options: Omit<SqliteWriterOptions, 'folder'> & Pick<PostgresWriterOptions, 'clock'> & InstrumentOptions,
+  options: Omit<SqliteWriterOptions, 'folder'> & Pick<PostgresWriterOptions, 'markClock'> & InstrumentOptions,
 ): Promise<StoreWriter> {
-  const { asked, companions, clock, ...others } = options;
+  const { asked, companions, markClock, ...others } = options;
   const place = parseStoreUrl(url);
   if (place.kind === 'sqlite') return openSqliteWriter({ ...others, folder: place.folder });
   // The driver is loaded on demand, because most installations use the embedded store.
@@ -81,7 +80,7 @@ export async function openStoreWriter(
   const { at, windowDays, generationId } = options;
   return openPostgresWriter({
     ...{ place, at },
-    ...(clock && { clock }),
+    ...(markClock && { markClock }),
     ...(windowDays !== undefined && { windowDays }),
     ...(generationId && { generationId }),
     ...(asked && { asked }),
@@ -92,15 +91,16 @@ export async function openStoreWriter(
 /** Opens the store at a URL as a standby of its writer; see `openSqliteStandby` and `openPostgresStandby`. */
 export async function openStoreStandby(
   url: string,
-  options: Omit<SqliteStandbyOptions, 'folder'> & InstrumentOptions,
+  options: Omit<SqliteStandbyOptions, 'folder'> & Pick<PostgresWriterOptions, 'markClock'> & InstrumentOptions,
 ): Promise<StoreStandby> {
-  const { asked, companions, ...others } = options;
+  const { asked, companions, markClock, ...others } = options;
   const place = parseStoreUrl(url);
   if (place.kind === 'sqlite') return openSqliteStandby({ ...others, folder: place.folder });
   const { openPostgresStandby } = await import('./postgres/standby/standby.ts');
   const { clock, windowDays } = options;
   return openPostgresStandby({
     ...{ place, clock },
+    ...(markClock && { markClock }),
     ...(windowDays !== undefined && { windowDays }),
     ...(asked && { asked }),
     ...(companions !== undefined && { identitiesFile: join(companions, keptIdentitiesName) }),

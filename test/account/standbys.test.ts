@@ -21,7 +21,7 @@ describe.skipIf(!hasPostgres())('an account process', () => {
     const port = await freePort();
     const server = await startPostgres({ port });
     onTestFinished(() => server.stop());
-    const store = await openStoreWriter(server.url('suspended'), { at: micros(clock() - hour), clock });
+    const store = await openStoreWriter(server.url('suspended'), { at: micros(clock() - hour), markClock: clock });
     await fill(store, 3, { at: clock() - hour / 2 });
     await store.close();
     // If the servers were tried one after another, a read would exceed its time limit before the last server was tried.
@@ -50,7 +50,7 @@ describe.skipIf(!hasPostgres())('account processes on two standbys', () => {
   });
   beforeEach(async () => {
     schema = `accounts_${++count}`;
-    store = await openStoreWriter(primary.url(schema), { at: micros(clock() - hour), clock });
+    store = await openStoreWriter(primary.url(schema), { at: micros(clock() - hour), markClock: clock });
     await fill(store, 12, { at: clock() - hour / 2 });
   });
   afterEach(async () => {

@@ -87,6 +87,11 @@ export class Preconditions {
     return this.#watch.confirmed ? true : this.#watch.doubtful ? false : null;
   }
 
+  /** Time of the wall clock; null if it may be wrong: see `ClockWatch`. Can be read between two calls of `look`. */
+  get trustedTime(): Micros | null {
+    return this.#watch.trustedTime;
+  }
+
   /** Disk budget at the last check of the free space. */
   get disk(): DiskBudget {
     return this.#disk;

@@ -89,6 +89,20 @@ describe('the clock watch', () => {
     expect([watch.confirmed, watch.doubtful]).toEqual([true, false]);
   });
 
+  test('trusts no time from a step on, which `look` still reports, until an upstream agrees', () => {
+    const { watch, pass, wall } = clocks();
+    pass(minute);
+    expect(watch.trustedTime).toBe(begun + minute);
+    pass(second, second + 3 * hour);
+    expect(watch.trustedTime).toBe(null);
+    expect(watch.look()).toEqual({ start: begun + minute + second, end: begun + minute + second + 3 * hour });
+    expect(watch.trustedTime).toBe(null);
+    pass(second, second - 3 * hour);
+    watch.look();
+    watch.onTrustedTime(wall(), wall());
+    expect(watch.trustedTime).toBe(begun + minute + 2 * second);
+  });
+
   test('treats an unconfirmed clock as doubtful if the response of an upstream contradicts it', () => {
     const { watch, wall } = clocks();
     watch.onUpstreamTime(micros(wall() - hour));

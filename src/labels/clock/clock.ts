@@ -45,7 +45,7 @@ export class ClockWatch {
    */
   look(): Interval | null {
     const now = this.#now;
-    const expected = micros(Math.round(this.#anchor.wall + now.monotonic - this.#anchor.monotonic));
+    const expected = this.#expectedAt(now.monotonic);
     if (Math.abs(now.wall - expected) <= maxClockDrift) {
       if (now.monotonic - this.#anchor.monotonic > anchorPeriod) this.#anchor = now;
       return null;
@@ -53,6 +53,20 @@ export class ClockWatch {
     this.#anchor = now;
     this.#state = 'doubtful';
     return { start: micros(Math.min(expected, now.wall)), end: micros(Math.max(expected, now.wall)) };
+  }
+
+  /**
+   * Time of the wall clock; null if the clock is doubtful, or has stepped since the last `look`. The next `look` still
+   * reports that step.
+   */
+  get trustedTime(): Micros | null {
+    const { wall, monotonic } = this.#now;
+    return this.doubtful || Math.abs(wall - this.#expectedAt(monotonic)) > maxClockDrift ? null : wall;
+  }
+
+  /** Returns the time that the wall clock shows without a step. */
+  #expectedAt(monotonic: number): Micros {
+    return micros(Math.round(this.#anchor.wall + monotonic - this.#anchor.monotonic));
   }
 
   /**

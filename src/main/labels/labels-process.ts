@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import type { Micros } from '../../contract/timestamp.ts';
 import { httpSchemes, socketSchemes, type UrlRules } from '../../input/url.ts';
-import { createLabels } from '../../labels/labels.ts';
+import { createLabels, type Labels } from '../../labels/labels.ts';
 import { requireDenyList } from '../../labels/operator/deny-file.ts';
 import { readSeeds } from '../../labels/roster/labeler-lists.ts';
 import { noTelemetry, type Telemetry } from '../../labels/shares/telemetry.ts';
@@ -50,15 +50,17 @@ export const observe: LabelsAction = (values, print) => {
       if (settings.isStoreRemote) mkdirSync(settings.folder, { recursive: true });
       // Check the list of denials before opening the store, because a damaged list would let denied labelers be read.
       await requireDenyList(settings.folder);
+      let labels: Labels | null = null;
       const { store, role } = await opened(values.store, () =>
         openInstrumentStore(values.store, values.standby, {
           ...{ companions: settings.folder, clock: wall, windowDays, onFile: logFile(log), telemetry },
+          markClock: () => labels?.trustedTime() ?? null,
           activated: () => print('almanac labels observing'),
           // A hand-over through a database stops this process in the same way as a service manager would.
           asked: () => process.kill(process.pid, 'SIGTERM'),
         }),
       );
-      const labels = createLabels({
+      const observing = createLabels({
         ...{ settings, store },
         ...(role && { role }),
         policy: { allowLoopback: values.allowLoopback },
@@ -69,9 +71,10 @@ export const observe: LabelsAction = (values, print) => {
         log,
         telemetry,
       });
-      await opened(values.store, () => labels.start());
+      labels = observing;
+      await opened(values.store, () => observing.start());
       print(role ? 'almanac labels standing by' : 'almanac labels observing');
-      return labels;
+      return observing;
     },
   });
 };
@@ -102,6 +105,8 @@ interface InstrumentStoreOptions {
   /** Directory of the files that accompany the store. */
   readonly companions: string;
   readonly clock: () => Micros;
+  /** Clock for marks of the store; null while the clock may be wrong. */
+  readonly markClock: () => Micros | null;
   readonly windowDays: number;
   readonly onFile: (event: FileEvent) => void;
   readonly telemetry: Pick<Telemetry, 'standbyDropped'>;
@@ -121,7 +126,7 @@ async function openInstrumentStore(
   { clock, telemetry, activated, ...writing }: InstrumentStoreOptions,
 ): Promise<{ readonly store: StoreWriter; readonly role: InstrumentRole | null }> {
   try {
-    return { store: await openStoreWriter(url, { ...writing, at: clock(), clock }), role: null };
+    return { store: await openStoreWriter(url, { ...writing, at: clock() }), role: null };
   } catch (error) {
     if (!(mayStandBy && error instanceof StoreError && error.code === 'second_writer')) throw error;
   }

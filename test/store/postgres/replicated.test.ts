@@ -96,7 +96,7 @@ describe.skipIf(!hasPostgres())('a reader on a PostgreSQL standby', () => {
       writer = await openPostgresWriter({
         place: parsePostgresUrl(primary.url(schema)),
         at: noon,
-        clock: () => markAt,
+        markClock: () => markAt,
       });
       await received(markAt);
     });

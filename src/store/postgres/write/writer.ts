@@ -29,10 +29,10 @@ export interface PostgresWriterOptions {
   /** Limits of short transactions; absent for the defaults. */
   readonly limits?: Limits;
   /**
-   * Acceptance clock for periodic marks; see `startMarks`. Without this clock, a standby of the database can
-   * determine only from batches how current its data is.
+   * Acceptance clock for periodic marks; see `startMarks`. Returns null while the clock may be wrong. Without this
+   * clock, a standby of the database can determine only from batches how current its data is.
    */
-  readonly clock?: () => Micros;
+  readonly markClock?: () => Micros | null;
   /** Statements of each schema version; absent for the versions of this program. */
   readonly versions?: readonly string[];
   /**
@@ -91,7 +91,7 @@ export async function openPostgresWriter(options: PostgresWriterOptions): Promis
     const acceptance = new Acceptance(session, lease, kept.known);
     await acceptance.load();
     await lease.opened(session, asked);
-    const marks = options.clock ? startMarks(acceptance, options.clock) : null;
+    const marks = options.markClock ? startMarks(acceptance, options.markClock) : null;
     return writerOver({ session, lease, acceptance, marks, windowDays, keep: kept.keep });
   } catch (error) {
     await lease?.release();
@@ -244,16 +244,18 @@ interface Marks {
 
 /**
  * Stores a mark every second. A standby of the database that has received a mark has also received every row with an
- * earlier stamp, so that its progress is known even if no labels arrive.
+ * earlier stamp, so that its progress is known even if no labels arrive. A time that may be wrong is not stored: no row
+ * gets a stamp before a mark, so that a mark in the future would end acceptance until then.
  */
-function startMarks(acceptance: Pick<Acceptance, 'mark'>, clock: () => Micros): Marks {
+function startMarks(acceptance: Pick<Acceptance, 'mark'>, clock: () => Micros | null): Marks {
   let isRunning = false;
   const timer = setInterval(() => {
-    if (isRunning) return;
+    const at = clock();
+    if (isRunning || at === null) return;
     isRunning = true;
     // Ignore the error: the next batch reports the same failure to the instrument.
     void acceptance
-      .mark(clock())
+      .mark(at)
       .catch(() => undefined)
       .finally(() => {
         isRunning = false;

@@ -65,9 +65,9 @@ async function seal({ session, lease, signal }: Upkeep, day: number): Promise<bo
 }
 
 /**
- * If the oldest day ended more than a day before the window and is not the newest day, raises the floor to the end of
- * the oldest day and deletes all data derived from its rows, in one commit. Readers then no longer query the day, so
- * that its table can be dropped. Returns the name of the day, or an empty list if no day expired.
+ * If the oldest day ended more than a day before the window and is not the newest day, deletes all data derived from its
+ * rows and raises the floor to the end of the day, in one commit. Readers then no longer query the day, so that its
+ * table can be dropped. Returns the name of the day, or an empty list if no day expired.
  */
 async function expire({ session, lease, windowDays, signal }: Upkeep, at: Micros): Promise<string[]> {
   // Retain one day more than the window for exports that are still running.
@@ -78,7 +78,6 @@ async function expire({ session, lease, windowDays, signal }: Upkeep, at: Micros
       const [oldest, next] = await queries.rows<{ day: number }>('SELECT day FROM day ORDER BY day LIMIT 2');
       if (!oldest || !next || oldest.day >= floorDay) return [];
       const floor = dayStart(oldest.day + 1);
-      await queries.run('UPDATE store SET floor = greatest(floor, $1)', [floor]);
       const deletions: readonly (readonly [string, number])[] = [
         ['day WHERE day <= $1', oldest.day],
         ['account_group WHERE day <= $1', oldest.day],
@@ -86,10 +85,13 @@ async function expire({ session, lease, windowDays, signal }: Upkeep, at: Micros
         ['counter_minute WHERE minute < $1', floor / minute],
         ['counter_hour WHERE hour < $1', floor / hour],
         ['refusal WHERE hour < $1', floor / hour],
-        ['gap WHERE ended <= $1', floor],
         ['purge WHERE completed_at <= $1', floor],
       ];
       for (const [table, bound] of deletions) await queries.run(`DELETE FROM ${table}`, [bound]);
+      // Raise the floor only after these deletions, which may take long: the row lock blocks appends and renewals of the
+      // lease until the commit. A request to purge locks the tables `purge`, `store` and `gap` in the same order.
+      await queries.run('UPDATE store SET floor = greatest(floor, $1)', [floor]);
+      await queries.run('DELETE FROM gap WHERE ended <= $1', [floor]);
       return [dayName(oldest.day)];
     },
     { ...longLimits, signal },
@@ -156,8 +158,8 @@ interface PurgeWork {
 
 /**
  * Removes the rows of the oldest request from the next day, with all data derived from them, in one commit: readers see
- * the day either before or after the removal. Appends continue until the counters are changed at the end of the
- * transaction. If no day is left, records the request as completed. Returns true while work remains.
+ * the day either before or after the removal. Appends continue until the end of the transaction, where the revision is
+ * changed; for the newest day, until its counters are changed. If no day is left, records the request as completed. Returns true while work remains.
  */
 export async function purgeNextDay({ session, lease, forget, signal }: PurgeWork, at: Micros): Promise<boolean> {
   const { more, identities } = await session.write(
@@ -191,9 +193,12 @@ async function purgeDay(queries: Queries, source: string, day: number): Promise<
   const identities = await identitiesOf(queries, id, day);
   const removed = await queries.run(`DELETE FROM ${partitionOf(day)} WHERE source = $1`, [id]);
   const [start, end] = [dayStart(day), dayStart(day + 1)];
-  // Lock the row: the update waits for the commit of an append in progress and blocks the next append, so that no
-  // counts are added before this transaction ends.
-  await queries.run('UPDATE store SET observed_through = observed_through');
+  // Only the newest day gets further counts. Lock the row for it: the update waits for the commit of an append in
+  // progress and blocks the next append, so that no counts are added before this transaction ends. The counters of an
+  // earlier day may have to be read from the disk, during which appends and renewals of the lease must not wait.
+  await queries.run('UPDATE store SET observed_through = observed_through WHERE (SELECT max(day) FROM day) = $1', [
+    day,
+  ]);
   const refused = await queries.run('DELETE FROM refusal WHERE source = $1 AND hour >= $2 AND hour < $3', [
     ...[id, start / hour, end / hour],
   ]);

@@ -1,7 +1,8 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { noon } from '../../../harness/conformance/labels.ts';
-import { later } from '../../../harness/conformance/suite.ts';
+import { later, problems } from '../../../harness/conformance/suite.ts';
+import { startAppending, statement } from '../../../harness/postgres/appending.ts';
 import { hasPostgres, type PostgresServer, startPostgres } from '../../../harness/postgres/server.ts';
 import { until } from '../../../harness/process/until.ts';
 import { parsePostgresUrl } from '../../../src/store/postgres/base/place.ts';
@@ -28,6 +29,41 @@ describe.skipIf(!hasPostgres())('the lease of a writer', () => {
     await client.query('UPDATE "left".store SET expires_at = clock_timestamp() + interval \'1 second\'');
     const next = await openPostgresWriter({ place, at: noon, leaseMs });
     expect((await next.epoch()).startedAt).toBe(noon);
+    await next.close();
+  });
+
+  it.each(['1 hour', '30 days'])(
+    'of a process that died is taken if it was not renewed for two lease durations, because the clock of the database may have been set back (by %s)',
+    async (ahead) => {
+      const schema = `ahead_${ahead.replace(' ', '_')}`;
+      const place = parsePostgresUrl(server.url(schema));
+      await (await openPostgresWriter({ place, at: noon, leaseMs })).close();
+      const left = `clock_timestamp() + interval '${ahead}'`;
+      await statement(
+        server,
+        `UPDATE ${schema}.store SET renewed_at = ${left}, expires_at = ${left} + interval '1 second'`,
+      );
+      const next = await openPostgresWriter({ place, at: noon, leaseMs });
+      expect((await next.epoch()).startedAt).toBe(noon);
+      await next.close();
+    },
+  );
+
+  it('of a suspended process is taken likewise, and the process then stores nothing more', async () => {
+    const url = server.url('silent');
+    const appending = startAppending(url, leaseMs);
+    onTestFinished(async () => void (await appending.end('SIGKILL')));
+    while (!(await appending.line())?.startsWith('ack'));
+    appending.child.kill('SIGSTOP');
+    await statement(server, "UPDATE silent.store SET expires_at = clock_timestamp() + interval '1 hour'");
+    const next = await openPostgresWriter({ place: parsePostgresUrl(url), at: noon, leaseMs });
+    const before = await next.frontier();
+    appending.child.kill('SIGCONT');
+    let last: string | null = null;
+    for (let line = await appending.line(); line !== null; line = await appending.line()) last = line;
+    expect(last).toBe('refused fenced');
+    expect(await next.frontier()).toEqual(before);
+    expect(await problems(next)).toEqual([]);
     await next.close();
   });
 

@@ -235,6 +235,17 @@ describe.skipIf(!hasPostgres())('the standby of a store in PostgreSQL', () => {
     await (await write()).close();
   });
 
+  it('prevents no other process from starting if it died and the clock of the database was set back since', async () => {
+    const writer = await write();
+    const standby = await standBy();
+    await standby.close();
+    const left = "clock_timestamp() + interval '1 hour'";
+    await change(`UPDATE succession SET standby_ready = true, standby_expires_at = ${left}`);
+    await writer.close();
+    await write();
+    expect(await (await standBy()).writer()).toMatchObject({ kind: 'writing' });
+  });
+
   it('migrates the store of an earlier version when it becomes the writer', async () => {
     const writer = await write();
     await writer.append(batch(noon, [1]));

@@ -6,6 +6,11 @@ import type { Limits, Queries, Session } from './session.ts';
 export const defaultLeaseMs = 4_000;
 /** Number of renewals per lease duration. */
 const renewals = 8;
+/**
+ * Number of lease durations after which a lease has ended if a waiting process has seen no renewal, whatever the server's
+ * clock shows.
+ */
+export const silentDurations = 2;
 
 /** Tokens of a newly taken lease. */
 interface Taken {
@@ -26,13 +31,15 @@ interface LeaseRow {
   readonly token: number;
   readonly holder: string | null;
   readonly renewed: string;
+  /** Time until the lease expires by the server's clock, in milliseconds. */
   readonly left: number;
 }
 
 /**
  * The right to write to a store. Each new writer gets a higher token, and each commit checks the token, so that a
- * writer that was suspended while another process took the lease can no longer write. Only the server's clock decides
- * when a lease expires. An expired lease remains valid until another process takes it.
+ * writer that was suspended while another process took the lease can no longer write. The server's clock decides when a
+ * lease expires. If that clock was set back since the last renewal, the lease expires too late: a process that waits for
+ * it takes it after two lease durations without a renewal. An expired lease remains valid until another process takes it.
  */
 export class Lease {
   readonly token: number;
@@ -160,9 +167,11 @@ async function takeFrom(
   assertFree: (queries: Queries) => Promise<void>,
 ): Promise<Taken> {
   let seen: LeaseRow | null = null;
+  let seenAt = 0;
   for (;;) {
+    const silent = seen !== null && performance.now() - seenAt >= silentDurations * leaseMs ? seen : null;
     const found: LeaseRow | Taken = await session.write(async (queries) => {
-      const taken = await tryTake(queries, holder, leaseMs);
+      const taken = await tryTake(queries, holder, leaseMs, silent);
       if ('former' in taken) await assertFree(queries);
       return taken;
     });
@@ -173,23 +182,33 @@ async function takeFrom(
         `another process is writing to the store in ${session.name}: ${found.holder ?? 'unknown'}`,
       );
     }
+    if (seen === null) seenAt = performance.now();
     seen = found;
     await wait(Math.min(Math.max(found.left, 10), leaseMs / renewals));
   }
 }
 
-/** Takes the lease if it is free and returns its tokens; otherwise returns the lease of the process that holds it. */
-async function tryTake(queries: Queries, holder: string, leaseMs: number): Promise<Taken | LeaseRow> {
+/**
+ * Takes the lease if it is free, or still the `silent` one, and returns its tokens; otherwise returns the lease of the
+ * process that holds it.
+ */
+async function tryTake(
+  queries: Queries,
+  holder: string,
+  leaseMs: number,
+  silent: LeaseRow | null,
+): Promise<Taken | LeaseRow> {
   // This row lock conflicts with the row lock of every commit. Once it is granted, no commit of the previous writer
   // is in progress.
   const [row] = await queries.rows<LeaseRow>(
     `SELECT token, holder, renewed_at::text AS renewed,
      CASE WHEN expires_at = '-infinity' THEN 0
-     ELSE greatest(0, ceil(extract(epoch FROM expires_at - clock_timestamp()) * 1000))::int END AS "left"
+     ELSE greatest(0, ceil(extract(epoch FROM expires_at - clock_timestamp()) * 1000))::bigint END AS "left"
      FROM store FOR UPDATE`,
   );
   if (!row) throw new StoreError('damaged', 'the table "store" has no row');
-  if (row.left > 0) return row;
+  const isSilent = row.token === silent?.token && row.renewed === silent.renewed;
+  if (row.left > 0 && !isSilent) return row;
   const [taken] = await queries.rows<{ token: number }>(
     `UPDATE store SET token = ${nextToken('token')}, holder = $1, renewed_at = clock_timestamp(),
      expires_at = clock_timestamp() + $2 * interval '1 millisecond' RETURNING token`,
@@ -201,6 +220,9 @@ async function tryTake(queries: Queries, holder: string, leaseMs: number): Promi
 
 /** First schema version with the table `succession`. */
 export const successionVersion = 2;
+
+/** Number of the registration that this process has taken, or the end of the registration of another process. */
+type Registration = { readonly number: number } | { readonly expires: string };
 
 /** Registration of this process as the only standby of a store. It is renewed until it is released. */
 export class StandbyPlace {
@@ -234,17 +256,19 @@ export class StandbyPlace {
   }
 
   /**
-   * Registers this process as the standby. If another process is registered, waits until its registration expires, and
-   * throws `second_writer` as soon as that process renews it.
+   * Registers this process as the standby. If another process is registered, waits until its registration expires, but
+   * at most two lease durations, and throws `second_writer` as soon as that process renews it.
    */
   static async take(session: Session, holder: string, leaseMs: number): Promise<StandbyPlace> {
     const sql = `UPDATE succession SET standby = ${nextToken('standby')}, standby_holder = $1, standby_ready = false,
       standby_expires_at = clock_timestamp() + $2 * interval '1 millisecond'
-      WHERE standby_expires_at <= clock_timestamp() RETURNING standby AS number`;
+      WHERE standby_expires_at <= clock_timestamp() OR standby_expires_at::text = $3 RETURNING standby AS number`;
     const look = 'SELECT standby_expires_at::text AS expires FROM succession';
+    let seenAt = 0;
     for (let seen: string | null = null; ; await wait(leaseMs / 4)) {
-      const found = await session.write(async (queries) => {
-        const [taken] = await queries.rows<{ number: number }>(sql, [holder, leaseMs]);
+      const silent = performance.now() - seenAt >= silentDurations * leaseMs ? seen : null;
+      const found = await session.write(async (queries): Promise<Registration | undefined> => {
+        const [taken] = await queries.rows<{ number: number }>(sql, [holder, leaseMs, silent]);
         return taken ?? (await queries.rows<{ expires: string }>(look))[0];
       });
       if (found && 'number' in found) return new StandbyPlace(session, found.number, leaseMs);
@@ -252,6 +276,7 @@ export class StandbyPlace {
       if (seen !== null && expires !== seen) {
         throw new StoreError('second_writer', 'this store already has a standby; a store can have only one');
       }
+      if (seen === null) seenAt = performance.now();
       seen = expires;
     }
   }

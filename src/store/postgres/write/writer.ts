@@ -6,7 +6,7 @@ import { keepIdentities, takeIdentities } from '../../common/kept-identities.ts'
 import { assertNotMoved, movedNote, StoreError } from '../../errors.ts';
 import type { StoreWriter } from '../../port.ts';
 import { processName } from '../base/connect.ts';
-import { defaultLeaseMs, Lease, successionVersion } from '../base/lease.ts';
+import { defaultLeaseMs, Lease, silentDurations, successionVersion } from '../base/lease.ts';
 import type { PostgresPlace } from '../base/place.ts';
 import { type Limits, type Queries, Session } from '../base/session.ts';
 import { readerOver } from '../read/reader.ts';
@@ -81,7 +81,7 @@ export async function openPostgresWriter(options: PostgresWriterOptions): Promis
     const version = await storeVersion(session, options.versions);
     if (version === 0) await migrate(session, at, options);
     await beginEpoch(session, options.generationId ?? randomUUID, at);
-    const mayTake = version < successionVersion ? undefined : succession(standby?.place ?? null);
+    const mayTake = version < successionVersion ? undefined : succession(standby?.place ?? null, leaseMs);
     lease = await Lease.take(new Session(place, 'writer', 1, options.limits), processName(), leaseMs, mayTake);
     // Check under the lease, because a copy retires the store while it holds the lease.
     await session.read(assertNotRetired, { isUrgent: true });
@@ -266,14 +266,16 @@ function startMarks(acceptance: Pick<Acceptance, 'mark'>, clock: () => Micros | 
 
 /**
  * Returns a check for the transaction that takes the lease. The check throws `second_writer` if a ready standby other
- * than `own` is about to become the writer: only the standby can take over without a gap.
+ * than `own` is about to become the writer: only the standby can take over without a gap. A registration that lasts
+ * longer than a living standby can have set it is ignored: the server's clock was set back since its last renewal.
  */
-function succession(own: number | null): (queries: Queries) => Promise<void> {
+function succession(own: number | null, leaseMs: number): (queries: Queries) => Promise<void> {
   return async (queries) => {
     const [row] = await queries.rows<{ holder: string | null }>(
       `SELECT standby_holder AS holder FROM succession
-       WHERE standby_ready AND standby_expires_at > clock_timestamp() AND standby IS DISTINCT FROM $1`,
-      [own],
+       WHERE standby_ready AND standby_expires_at > clock_timestamp() AND standby IS DISTINCT FROM $1
+       AND standby_expires_at < clock_timestamp() + $2 * interval '1 millisecond'`,
+      [own, silentDurations * leaseMs],
     );
     if (row) throw new StoreError('second_writer', `the standby is becoming the writer: ${row.holder ?? 'unknown'}`);
   };

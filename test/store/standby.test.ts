@@ -58,6 +58,21 @@ test('a standby reads the label identities again after rows were purged', async 
   expect(only && standby.knows(standby.identityOf(only.label))).toBe(false);
 });
 
+test('a standby that becomes the writer does not know the rows that were purged since it last followed the writer', async () => {
+  const folder = folderInTest();
+  const writer = openSqliteWriter({ folder, at });
+  await writer.append(batch(['a']));
+  const standby = openSqliteStandby({ folder, clock: () => at });
+  await standby.follow();
+  const later = micros(at + 1_000_000);
+  await writer.requestPurge({ source: 'did:plc:a', at: later });
+  while (await writer.purge(later));
+  await writer.close();
+  const next = await standby.takeOver();
+  onTestFinished(() => next.close());
+  expect(await next.append(batch(['a']))).toMatchObject({ accepted: 1, duplicates: [] });
+});
+
 test('a store accepts only one standby, and lists the standby and the writer with their states', async () => {
   const folder = folderInTest();
   expect(() => openSqliteStandby({ folder, clock: () => at })).toThrow(

@@ -5,6 +5,7 @@ import { labelers, noon, subjects } from '../../../harness/conformance/labels.ts
 import { around, batch, later, problems } from '../../../harness/conformance/suite.ts';
 import { listenForTest } from '../../../harness/net/listen.ts';
 import { startAppending } from '../../../harness/postgres/appending.ts';
+import { repliesThatGetLost } from '../../../harness/postgres/lost-replies.ts';
 import { hasPostgres, type PostgresServer, startPostgres } from '../../../harness/postgres/server.ts';
 import { until } from '../../../harness/process/until.ts';
 import { inspect, openStoreReader } from '../../../src/store/open.ts';
@@ -101,23 +102,8 @@ describe.skipIf(!hasPostgres())('a store in PostgreSQL', () => {
   });
 
   it('counts nothing twice if the reply to a commit was lost and its batch is appended again', async () => {
-    let isCutting = false;
-    let isAnswering = true;
-    const proxied: Socket[] = [];
-    const proxy = createServer((client) => {
-      const upstream = connect(`${server.socket}/.s.PGSQL.5432`);
-      proxied.push(client);
-      for (const socket of [client, upstream]) socket.on('error', () => undefined);
-      client.on('data', (data) => {
-        if (isCutting && data.includes('COMMIT\0')) isAnswering = false;
-        upstream.write(data);
-      });
-      upstream.on('data', (data) => isAnswering && client.write(data));
-      client.on('close', () => upstream.destroy());
-      upstream.on('close', () => client.destroy());
-    });
-    const { port } = await listenForTest(proxy);
-    const through = { ...place, hosts: [{ host: '127.0.0.1', port }] };
+    const replies = await repliesThatGetLost(server);
+    const through = { ...place, hosts: [{ host: '127.0.0.1', port: replies.port }] };
     const writer = await openPostgresWriter({ place: through, at: noon, leaseMs: 60_000 });
     onTestFinished(() => writer.close());
     await writer.append(batch(noon, [1]));
@@ -126,12 +112,10 @@ describe.skipIf(!hasPostgres())('a store in PostgreSQL', () => {
     if (repeat === undefined) throw new Error('no observation');
     const refusals: Batch['refusals'] = [{ source: labelers[0] ?? '', reason: 'late', count: 3 }];
     const sent: Batch = { at: later(noon, 1_000), observations: [repeat, ...fresh], refusals, positions: [] };
-    isCutting = true;
+    replies.lose();
     const lost = writer.append(sent).catch((error: unknown) => error);
     await until('the commit', async () => (await rows('SELECT 1 FROM observation')).length === 3);
-    isCutting = false;
-    isAnswering = true;
-    for (const socket of proxied) socket.destroy();
+    replies.restore();
     expect(await lost).toMatchObject({ code: 'unreachable', retry: true });
 
     const [another] = batch(noon, [7]).observations;

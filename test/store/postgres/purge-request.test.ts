@@ -1,7 +1,9 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { labelers, noon } from '../../../harness/conformance/labels.ts';
-import { batch, later } from '../../../harness/conformance/suite.ts';
+import { batch, later, problems } from '../../../harness/conformance/suite.ts';
+import { statement } from '../../../harness/postgres/appending.ts';
+import { repliesThatGetLost } from '../../../harness/postgres/lost-replies.ts';
 import { hasPostgres, type PostgresServer, startPostgres } from '../../../harness/postgres/server.ts';
 import { until } from '../../../harness/process/until.ts';
 import { parsePostgresUrl } from '../../../src/store/postgres/base/place.ts';
@@ -37,5 +39,28 @@ describe.skipIf(!hasPostgres())('a request to purge a labeler', () => {
     expect(await writer.gaps({ start: noon, end: later(noon, 2 * hour) })).toEqual([
       { source, start: noon, end: last + 1, reason: 'maintenance' },
     ]);
+  });
+
+  it('lets the labels be accepted again, even if the commit of their removal was stored without a reply', async () => {
+    const [source = ''] = labelers;
+    const at = later(noon, 1_000);
+    const replies = await repliesThatGetLost(server);
+    const place = parsePostgresUrl(server.url('unanswered'));
+    const through = { ...place, hosts: [{ host: '127.0.0.1', port: replies.port }] };
+    const writer = await openPostgresWriter({ place: through, at: noon, leaseMs: 60_000 });
+    onTestFinished(() => writer.close());
+    await writer.append(batch(noon, [0, 1]));
+    await writer.requestPurge({ source, at });
+    replies.lose();
+    const lost = writer.purge(at).catch((error: unknown) => error);
+    await until('the removal', async () => {
+      return (await statement(server, 'SELECT 1 FROM unanswered.purge WHERE removed = 1')).length > 0;
+    });
+    replies.restore();
+    expect(await lost).toMatchObject({ code: 'unreachable', retry: true });
+    while (await writer.purge(at));
+    expect(await writer.purges()).toMatchObject([{ source, completedAt: at, rows: 1 }]);
+    expect(await writer.append(batch(later(noon, 2_000), [0, 1]))).toMatchObject({ accepted: 1, duplicates: [1] });
+    expect(await problems(writer)).toEqual([]);
   });
 });

@@ -95,6 +95,30 @@ describe.skipIf(!hasPostgres())('the standby of a store in PostgreSQL', () => {
     expect(known(standby, [1])).toEqual([false]);
   });
 
+  it('does not know the rows that were purged since it last followed the writer, when it becomes the writer', async () => {
+    const writer = await write();
+    const [first] = batch(noon, [0]).observations;
+    await writer.append(batch(noon, [0, 1]));
+    const standby = await standBy();
+    await standby.follow();
+    await writer.requestPurge({ source: first?.label.src ?? '', at: later(noon, 10) });
+    while (await writer.purge(later(noon, 10)));
+    await writer.close();
+    const next = await standby.takeOver();
+    onTestFinished(() => next.close());
+    expect(await next.append(batch(later(noon, 20), [0, 1]))).toMatchObject({ accepted: 1, duplicates: [1] });
+  });
+
+  it('does not become the writer if the database lost a purge that the standby has already seen', async () => {
+    const writer = await write();
+    await writer.requestPurge({ source: 'did:web:mod.example', at: later(noon, 10) });
+    const standby = await standBy();
+    await standby.follow();
+    await writer.close();
+    await change('UPDATE store SET revision = revision - 1');
+    await expect(standby.takeOver()).rejects.toMatchObject({ code: 'commits_lost', fatal: true });
+  });
+
   it('fails if the database lost rows that the standby has already read, even if other rows followed', async () => {
     const writer = await write();
     await writer.append(batch(noon, [1, 2]));

@@ -89,7 +89,7 @@ function standbyOver(options: PostgresStandbyOptions, session: Session, place: S
     endWriter: () => endLease(session, renewed),
     ready: () => place.ready(),
     async takeOver() {
-      const standby = { session, known: followed.known, place: place.number };
+      const standby = { session, known: followed.known, revision: followed.revision, place: place.number };
       const writer = await openPostgresWriter({ ...options, at: clock(), standby });
       await place.release();
       return writer;
@@ -182,6 +182,11 @@ class FollowedIdentities {
   /** Identities read so far, for the writer that replaces the followed writer. */
   get known(): KnownIdentities {
     return { identities: this.#identities, through: this.#newest?.at ?? -1 };
+  }
+
+  /** Revision of the rows that were read last; null before the first `follow`. */
+  get revision(): number | null {
+    return this.#revision;
   }
 
   has(identity: string): boolean {

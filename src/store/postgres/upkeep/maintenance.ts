@@ -162,28 +162,34 @@ interface PurgeWork {
  * changed; for the newest day, until its counters are changed. If no day is left, records the request as completed. Returns true while work remains.
  */
 export async function purgeNextDay({ session, lease, forget, signal }: PurgeWork, at: Micros): Promise<boolean> {
-  const { more, identities } = await session.write(
+  let identities: readonly Buffer[] = [];
+  const purged = session.write(
     async (queries) => {
+      identities = [];
       await lease.check(queries);
       const pending = await queries.rows<{ source: string; next: number }>(
         `SELECT source, (SELECT min(day) FROM day WHERE day >= p.next_day) AS next FROM purge p
        WHERE completed_at IS NULL ORDER BY requested_at, source`,
       );
       const [request] = pending;
-      if (!request) return { more: false, identities: [] };
+      if (!request) return false;
       if (request.next === null) {
         await queries.run('UPDATE purge SET completed_at = $2 WHERE source = $1', [request.source, at]);
-        return { more: pending.length > 1, identities: [] };
+        return pending.length > 1;
       }
-      return { more: true, identities: await purgeDay(queries, request.source, request.next) };
+      identities = await purgeDay(queries, request.source, request.next);
+      return true;
     },
     { ...longLimits, signal },
   );
-  for (const packed of identities) {
-    const count = packed.length / identityBytes;
-    forget(Array.from({ length: count }, (_, i) => packed.subarray(i * identityBytes, (i + 1) * identityBytes)));
-  }
-  return more;
+  // Also after an error, because the commit may be stored without a reply. Otherwise the day is purged again, and the
+  // source is not appended before that.
+  return purged.finally(() => {
+    for (const packed of identities) {
+      const count = packed.length / identityBytes;
+      forget(Array.from({ length: count }, (_, i) => packed.subarray(i * identityBytes, (i + 1) * identityBytes)));
+    }
+  });
 }
 
 /** Removes the rows of a source from a day; returns the identities of these rows, concatenated in buffers. */

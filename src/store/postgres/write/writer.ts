@@ -13,7 +13,7 @@ import { readerOver } from '../read/reader.ts';
 import { assertFinished, migrate, storeVersion } from '../schema/migrate.ts';
 import { instrumentReads, stateChanges } from '../state/state.ts';
 import { maintainDays, purgeNextDay } from '../upkeep/maintenance.ts';
-import { Acceptance } from './acceptance.ts';
+import { Acceptance, commitsLost } from './acceptance.ts';
 
 /** Options for opening a store for writing. */
 export interface PostgresWriterOptions {
@@ -51,6 +51,8 @@ interface OpeningStandby {
   readonly session: Session;
   /** Identities that the standby has read. */
   readonly known: KnownIdentities;
+  /** Revision of the rows with these identities; null if the standby has read none. */
+  readonly revision: number | null;
   /** Number of the standby's registration. */
   readonly place: number;
 }
@@ -87,7 +89,7 @@ export async function openPostgresWriter(options: PostgresWriterOptions): Promis
     await session.read(assertNotRetired, { isUrgent: true });
     // Migrate only after taking the lease: the schema must not change while another process writes to the store.
     await migrate(session, at, options);
-    const kept = await keptBy(session, lease, options.identitiesFile ?? null, standby?.known ?? null);
+    const kept = await keptBy(session, lease, options.identitiesFile ?? null, standby ?? null);
     const acceptance = new Acceptance(session, lease, kept.known);
     await acceptance.load();
     await lease.opened(session, asked);
@@ -107,21 +109,28 @@ interface Kept {
   readonly keep: (known: KnownIdentities) => Promise<void>;
 }
 
+/** Rows of a store, as its last writer left them. */
+interface LeftRows {
+  readonly generation: string;
+  readonly last: Micros | null;
+  readonly revision: number;
+}
+
 /**
- * Returns the identities that a standby has read, or else those that the last writer kept. The latter are those of the store's rows only if the holder of the lease before
- * this one wrote the file, and if its last row is still the last one: after a failover, rows may be missing.
+ * Returns the identities that a standby has read, or else those that the last writer kept. The latter are those of the
+ * store's rows only if the holder of the lease before this one wrote the file, and if its last row is still the last
+ * one: after a failover, rows may be missing.
  */
 async function keptBy(
   session: Session,
   lease: Lease,
   file: string | null,
-  read: KnownIdentities | null,
+  standby: OpeningStandby | null,
 ): Promise<Kept> {
+  const sql = 'SELECT generation, last_stamp AS last, revision FROM store';
+  const [row] = await session.read((queries) => queries.rows<LeftRows>(sql), { isUrgent: true });
+  const read = standby === null || row === undefined ? null : readBy(standby, row, session.name);
   if (file === null) return { known: read, keep: () => Promise.resolve() };
-  const sql = 'SELECT generation, last_stamp AS last FROM store';
-  const [row] = await session.read((queries) => queries.rows<{ generation: string; last: Micros | null }>(sql), {
-    isUrgent: true,
-  });
   const stateName = (token: number): string => `${row?.generation ?? ''} ${token}`;
   let known: KnownIdentities | null = null;
   try {
@@ -133,6 +142,15 @@ async function keptBy(
     known: read ?? (known?.through === (row?.last ?? -1) ? known : null),
     keep: (identities) => keepIdentities(file, identities, stateName(lease.token)),
   };
+}
+
+/**
+ * Returns the identities that a standby has read. Returns null if they may include rows that were purged since then.
+ * Throws `commits_lost` if the database has lost rows that the standby has read.
+ */
+function readBy({ known, revision }: OpeningStandby, left: LeftRows, name: string): KnownIdentities | null {
+  if ((left.last ?? -1) < known.through || left.revision < (revision ?? 0)) commitsLost(name);
+  return left.revision === revision ? known : null;
 }
 
 async function beginEpoch(session: Session, generationId: () => string, at: Micros): Promise<void> {

@@ -110,7 +110,8 @@ function standbyOf(options: SqliteStandbyOptions, paths: StorePaths, parts: Part
     endWriter: async () => endWriter(paths, signal),
     ready: async () => presence.become('ready'),
     async takeOver() {
-      const writer = openSqliteWriter({ ...writing, folder, at: clock(), known: stored.known });
+      const known = await reading.query(() => stored.known);
+      const writer = openSqliteWriter({ ...writing, folder, at: clock(), ...(known && { known }) });
       // Open the writer before closing the readers: when the last connection to a database closes, SQLite discards
       // the index of the write-ahead log, which the writer would have to rebuild.
       reading.close();
@@ -199,8 +200,12 @@ class StoredIdentities {
     this.#days = days;
   }
 
-  /** Identities read so far, for the writer that replaces the followed writer. */
-  get known(): KnownIdentities {
+  /**
+   * Identities read so far, for the writer that replaces the followed writer. Null if they may include rows that were
+   * purged since then.
+   */
+  get known(): KnownIdentities | null {
+    if (this.#state.revision() !== this.#revision) return null;
     return { identities: this.#identities, through: this.#through };
   }
 

@@ -122,7 +122,7 @@ async function observe(
   });
   const labelers = await createLabelers(base, ports, signal, fail);
   made.labelers = labelers;
-  await loadRoster(store, labelers, ports.acceptance);
+  await loadRoster(store, labelers, ports.acceptance, clock());
   await base.purges.load();
   if (!isActive(role)) ports.acceptance.refused.keepJournal();
   labelers.denials.load(denied);

@@ -170,6 +170,7 @@ test('the repeats of the last run are loaded after the roster, because the roste
       filledIn: { load: () => false },
       repeats: { load: (source, name, text) => calls.push(`${name} ${source} ${text}`) > 0 },
     },
+    micros(6),
   );
   expect(calls).toEqual(['position https://mod.example', 'roster 5', `repeats ${did} hmfi8.2s`]);
 });

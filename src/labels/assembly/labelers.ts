@@ -75,6 +75,7 @@ export async function createLabelers(
     ...{ refreshMs: 86_400_000, retryMs: settings.timings.documentRetryMs, freshMs: 60_000 },
     lookupDelays: settings.timings.lookupDelays,
     mayResolve: (did) => !denials.deniesDid(did),
+    waits: (labeler) => runner.waits(labeler),
     changed: (labeler) => {
       signatures.forget(labeler.did);
       // An eviction removes the stored keys.
@@ -234,6 +235,7 @@ export async function loadRoster(
   store: Pick<StoreWriter, 'positions' | 'refusedRows' | 'roster'>,
   { roster, runner, reachability }: Readers,
   { refused, repeats, filledIn }: LoadedMemory & { readonly refused: Pick<RefusedMemory, 'load'> },
+  now: Micros,
 ): Promise<void> {
   // Load the counts before the positions: while a standby reads, another process writes, and the counts must not
   // include rows after the positions.
@@ -247,7 +249,7 @@ export async function loadRoster(
   roster.load(rows, answered);
   // Load the repeats after the roster, because the priority of a source decides which repeats are forgotten.
   for (const text of texts) repeats.load(...text);
-  reachability.load(rows, (did) => roster.labeler(did));
+  reachability.load(rows, (did) => roster.labeler(did), now);
 }
 
 /** Loads stored positions, repeats and catch-ups. Returns the time of the last accepted page of each source. */

@@ -90,7 +90,7 @@ export async function takeOver(
   await changeGaps(writer, withdrawals);
   const strangers = rows.filter(({ did }) => !known.has(did));
   roster.load(strangers, answered);
-  reachability.load(rows, (did) => roster.labeler(did));
+  reachability.load(rows, (did) => roster.labeler(did), clock());
   role.kept.activate();
   roster.rewriteAll();
   log.info('this instrument is now active', { ...stored });

@@ -14,7 +14,10 @@ export interface OverviewInputs {
   readonly windowDays: number;
   readonly origin: 'live' | 'simulated';
   readonly sources: readonly EnrolledSource[];
-  /** Gaps of labelers that left the enrolment. Each gap begins when the labeler was last complete, and ends now. */
+  /**
+   * Gaps of labelers that left the enrolment, or wait for a reading slot. Each gap begins when the labeler was last
+   * complete, and ends now.
+   */
   readonly departures: readonly StoredGap[];
   /** Number of known labelers that are not enrolled. */
   readonly notEnrolled: number;

@@ -99,6 +99,7 @@ async function publish(options: PublisherOptions, { reader, cache, hours }: Part
     // Read the states for the list and for the overview in the same turn, so that both count the same states.
     const listing = listLabelers(reading, inputs);
     const labelers = [...roster.labelers].filter((labeler) => !labeler.denied);
+    const window = windowOf(now, settings.windowDays);
     const [waiting, enrolled] = divide(roster.enrolled(now), options.waits);
     const sources = enrolled.map(sourceOf);
     const notEnrolled = labelers.length - enrolled.length - waiting.length;
@@ -107,7 +108,7 @@ async function publish(options: PublisherOptions, { reader, cache, hours }: Part
       windowDays: settings.windowDays,
       origin: settings.origin,
       sources,
-      departures: labelers.flatMap((labeler) => departureOf(labeler, windowOf(now, settings.windowDays)) ?? []),
+      departures: labelers.flatMap((labeler) => departureOf(labeler, window, options.waits(labeler)) ?? []),
       notEnrolled,
       unreachable: labelers.filter((labeler) => isUnreachable(labeler, now)).length,
       directoryOnly: countDirectoryOnly(enrolled),

@@ -4,7 +4,7 @@ import type { HttpClient } from '../../network/http/http.ts';
 import { ConnectError } from '../../network/websocket/websocket.ts';
 import { StoreError } from '../../store/errors.ts';
 import type { PositionChange } from '../../store/port.ts';
-import { day, micros } from '../../store/time.ts';
+import { day, micros, minute } from '../../store/time.ts';
 import type { AcceptedPage, ReaderPorts } from '../ingest/ports.ts';
 import { noPosition } from '../state/reading-events.ts';
 import { untracked } from '../state/reading-state.ts';
@@ -153,4 +153,18 @@ test('an error of a reader after a stop is ignored', async () => {
   };
   await containReading(source(), ports, stop.signal, read);
   expect(noted).toMatchObject({ failures: 0, warnings: [] });
+});
+
+test('a labeler whose document names no public endpoint any more has a gap at once', async () => {
+  const recorded: unknown[] = [];
+  const gaps: ReaderPorts['gaps'] = { change: async (change) => void recorded.push(change) };
+  const tracker = new Tracker(did, untracked(now));
+  const answeredAt = micros(now - 60 * minute);
+  tracker.apply({ kind: 'answered', now: answeredAt, dated: 1, undated: 0, live: null });
+  new SourceRunner({ ...reading([]).ports, gaps }, new AbortController().signal, () => undefined).follow({
+    ...{ did, origin: 'discovered', provenance: new Set(), resolutionStatus: 'bad_endpoint', endpoint: null },
+    ...{ pds: null, handle: null, handleConfirmed: false, denied: false, tracker },
+  });
+  const gap = { source: did, start: answeredAt, end: now, reason: 'source_unavailable' };
+  expect([tracker.state, recorded]).toEqual(['refused', [{ kind: 'record', gap }]]);
 });

@@ -1,11 +1,12 @@
 import type { Micros } from '../../contract/timestamp.ts';
 import type { Peer } from '../../network/http/http.ts';
 import { ClockChanged } from '../ingest/acceptance.ts';
-import type { ReaderPorts } from '../ingest/ports.ts';
+import { note, type ReaderPorts } from '../ingest/ports.ts';
 import { type KnownLabeler, type Presence, priorityInput } from '../roster/known-labeler.ts';
 import { type MarkedRow, noPosition, type ReadPosition } from '../state/reading-events.ts';
 import { isPrivileged, labelerLimits, priorityOf } from '../state/reading-state.ts';
 import { Source } from '../state/source.ts';
+import type { Tracker } from '../state/tracker.ts';
 import { containReading } from './read-source.ts';
 import { ReadingSlots } from './reading-slots.ts';
 
@@ -79,21 +80,22 @@ export class SourceRunner {
     const target = resolutionStatus === 'labeler' && !denied ? endpoint : null;
     if (running?.endpoint === target && running !== undefined) return;
     if (running) this.#stop(did, running);
-    if (resolutionStatus === 'bad_endpoint' && !denied) {
-      tracker.apply({ kind: 'asked', now: this.#ports.time.clock() });
-      tracker.apply({
-        kind: 'failed',
-        now: this.#ports.time.clock(),
-        fault: 'refusing',
-        problem: 'endpoint_not_public',
-      });
-    }
+    if (resolutionStatus === 'bad_endpoint' && !denied) this.#refuse(tracker);
     if (target !== null) {
       this.#start(labeler, target, running ?? null);
       return;
     }
     this.#slots.release(did);
     if (running) this.fillSlots();
+  }
+
+  /** Records an endpoint that is not an https address as a failed attempt, with its gap. */
+  #refuse(tracker: Tracker): void {
+    const { gaps, time } = this.#ports;
+    const now = time.clock();
+    tracker.apply({ kind: 'asked', now });
+    const refused = { kind: 'failed', now, fault: 'refusing', problem: 'endpoint_not_public' } as const;
+    note(tracker, gaps, refused).catch(this.#failed);
   }
 
   /** Assigns free reading slots to waiting labelers, whose priority may have increased since their request. */

@@ -6,7 +6,15 @@ import { day, hour, micros } from '../../store/time.ts';
 import { noPosition, readPosition, writePosition } from '../state/reading-events.ts';
 import { untracked } from '../state/reading-state.ts';
 import { Tracker } from '../state/tracker.ts';
-import { absenceOf, isEnrolled, type KnownLabeler, labelerFromRow, priorityInput, rowOf } from './known-labeler.ts';
+import {
+  absenceOf,
+  departureOf,
+  isEnrolled,
+  type KnownLabeler,
+  labelerFromRow,
+  priorityInput,
+  rowOf,
+} from './known-labeler.ts';
 
 const now = micros(1_780_000_000_000_000);
 const labeler = (over: Partial<KnownLabeler> = {}): KnownLabeler => ({
@@ -148,6 +156,24 @@ test('a denied labeler has no absence gap, because its denial already records a 
 test('a labeler that lost its reading slot has an ingest_paused gap since the time at which it was last read to its end', () => {
   const gap = { source: 'did:plc:a', start: micros(now + hour), end: afterwards, reason: 'ingest_paused' };
   expect(absenceGap(labelerWith(readTracker()), 'waiting', afterwards)).toEqual(gap);
+});
+
+test('a labeler that waits for a reading slot is not enrolled in its row, and has an ingest_paused gap at once', () => {
+  const waiting = labelerWith(readTracker());
+  const window = { start: now, end: afterwards };
+  expect([rowOf(waiting, afterwards).enrolled, departureOf(waiting, window)]).toEqual([true, null]);
+  expect([rowOf(waiting, afterwards, true).enrolled, departureOf(waiting, window, true)]).toEqual([
+    false,
+    { source: 'did:plc:a', start: micros(now + hour), end: afterwards, reason: 'ingest_paused' },
+  ]);
+});
+
+test('a labeler that never responded stays enrolled in its row while it waits for a reading slot', () => {
+  const waiting = labelerWith(new Tracker('did:plc:a', untracked(now)));
+  expect([
+    rowOf(waiting, afterwards, true).enrolled,
+    departureOf(waiting, { start: now, end: afterwards }, true),
+  ]).toEqual([true, null]);
 });
 
 test('a labeler that is unreachable for 7 days, or no longer names an endpoint, has a source_unavailable gap', () => {

@@ -69,24 +69,30 @@ export function priorityInput(labeler: KnownLabeler): PriorityInput {
   return { seeded: isSeeded(labeler), ...labeler.tracker.tracked };
 }
 
-/** Converts a labeler to its row in the store. */
-export function rowOf(labeler: KnownLabeler, now: Micros): RosterRow {
+/**
+ * Converts a labeler to its row in the store. With `waits`, the labeler waits for a reading slot: its row is not enrolled
+ * if it was read before, so that its unread time is a gap at once. A labeler that never responded has no gap, and stays
+ * enrolled until its trial ends.
+ */
+export function rowOf(labeler: KnownLabeler, now: Micros, waits = false): RosterRow {
   const { did, origin, endpoint, resolutionStatus, handle, handleConfirmed } = labeler;
   return {
     ...{ did, origin, endpoint, resolutionStatus },
     provenance: [...labeler.provenance],
-    enrolled: isEnrolled(labeler, now),
+    enrolled: isEnrolled(labeler, now) && !(waits && labeler.tracker.tracked.lastAnswered !== null),
     handle: handle === null ? null : { name: handle, confirmed: handleConfirmed },
     ...labeler.tracker.tracked,
   };
 }
 
 /**
- * Returns the gap of a labeler that left the enrolment, within the interval, or null if the labeler has no such gap.
+ * Returns the gap of a labeler that left the enrolment, or that `waits` for a reading slot, within the interval, or null
+ * if the labeler has no such gap.
  */
-export function departureOf(labeler: KnownLabeler, interval: Interval): StoredGap | null {
+export function departureOf(labeler: KnownLabeler, interval: Interval, waits = false): StoredGap | null {
   if (labeler.tracker.tracked.lastAnswered === null) return null;
-  return departureGap(rowOf(labeler, interval.end), interval);
+  const gap = departureGap(rowOf(labeler, interval.end, waits), interval);
+  return gap && waits ? { ...gap, reason: 'ingest_paused' } : gap;
 }
 
 /**
@@ -232,13 +238,15 @@ export class Reachability {
     this.#log = log;
   }
 
-  /** Loads the labelers that had left when the last run ended, so that their return is logged. */
-  load(rows: readonly RosterRow[], labeler: (did: string) => KnownLabeler | undefined): void {
+  /**
+   * Loads the labelers that were unreachable when the last run ended, so that their return is logged. A labeler that
+   * failed for less than 7 days was not enrolled for another reason, such as its wait for a reading slot.
+   */
+  load(rows: readonly RosterRow[], labeler: (did: string) => KnownLabeler | undefined, now: Micros): void {
     for (const { did, enrolled } of rows) {
-      const tracked = labeler(did)?.tracker.tracked;
-      if (!enrolled && tracked && tracked.lastAnswered !== null && tracked.failingSince !== null) {
-        this.#unreachable.set(did, tracked.failingSince);
-      }
+      const { lastAnswered = null, failingSince = null } = labeler(did)?.tracker.tracked ?? {};
+      if (enrolled || lastAnswered === null || failingSince === null) continue;
+      if (now - failingSince >= stateTimes.unreachableAfter) this.#unreachable.set(did, failingSince);
     }
   }
 

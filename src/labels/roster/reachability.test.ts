@@ -54,7 +54,7 @@ test('the return of a labeler that left before a restart is logged, and the rest
   const row = rowOf(before, at(9));
   const labeler = labelerFromRow(row, null);
   const { logged, reachability } = watched();
-  reachability.load([row], () => labeler);
+  reachability.load([row], () => labeler, at(9));
   labeler.tracker.apply({ kind: 'restarted', now: at(9) });
   // The labeler is enrolled, because no attempt of this run has failed yet, but it has not responded either.
   reachability.look([labeler], at(9));
@@ -65,6 +65,18 @@ test('the return of a labeler that left before a restart is logged, and the rest
   labeler.tracker.apply({ kind: 'answered', now: at(12), dated: 0, undated: 0, live: null });
   reachability.look([labeler], at(12));
   expect(logged).toEqual([returned(11)]);
+});
+
+test('the response of a labeler that waited for a reading slot before a restart is not logged as a return', () => {
+  const before = answering();
+  before.tracker.apply({ kind: 'failed', now: at(1), fault: 'failed' });
+  const row = rowOf(before, at(2), true);
+  const labeler = labelerFromRow(row, null);
+  const { logged, reachability } = watched();
+  reachability.load([row], () => labeler, at(2));
+  labeler.tracker.apply({ kind: 'answered', now: at(3), dated: 0, undated: 0, live: null });
+  reachability.look([labeler], at(3));
+  expect([row.enrolled, logged]).toEqual([false, []]);
 });
 
 test('a labeler that is denied, has no document, or never responded is not unreachable', () => {

@@ -43,6 +43,8 @@ interface RosterOptions {
    * every document may be resolved.
    */
   readonly mayResolve?: (did: string) => boolean;
+  /** Returns true if a labeler waits for a reading slot. Absent if no labeler waits. */
+  readonly waits?: (labeler: KnownLabeler) => boolean;
   /**
    * Called after a document was read or the labeler was evicted, so that the reader of the source is started, moved,
    * kept or stopped.
@@ -275,7 +277,7 @@ export class Roster {
       if (compared % maxCompared === 0) yield null;
       // The labeler may have been evicted since the generator began.
       if (this.#labelers.get(labeler.did) !== labeler) continue;
-      const row = rowOf(labeler, now);
+      const row = rowOf(labeler, now, this.#options.waits?.(labeler));
       const text = JSON.stringify(row);
       if (this.#kept.get(labeler.did) === text) continue;
       part.set(row, text);

@@ -66,6 +66,26 @@ test('all seeds are read after a restart with fewer reading slots, and labelers 
   );
 });
 
+test('a labeler that lost its reading slot is not enrolled and has a gap, before its gap is recorded', async () => {
+  const { labelers, observe, last: seed } = await network({ unlisted: true });
+  const first = await observe({ maxLabelers: 5 });
+  await until('five are read', async () => (await established(first)) === 5);
+  const held = readNow(labelers);
+  await first.stop();
+  // Gaps of absent labelers are recorded once, at the start, and then after an hour.
+  const timings = { ...quickTimings, tailMs: 3_600_000 };
+  const second = await observe({ maxLabelers: 5, seeds: [seed], timings }, first.folder);
+  await until('the seed is read', async () => readNow(labelers).includes(seed) && (await established(second)) === 5);
+  const [displaced = ''] = held.filter((did) => !readNow(labelers).includes(did));
+  await until('its row is stored', async () =>
+    (await second.store.roster()).some(({ did, enrolled }) => did === displaced && !enrolled),
+  );
+  const { coverage, generated_at } = await second.published();
+  expect(coverage.gaps.filter(({ end }) => end === generated_at).map(({ reason }) => reason)).toEqual([
+    'ingest_paused',
+  ]);
+});
+
 test('a seed that is found while all reading slots are taken displaces exactly one new source', async () => {
   const { labelers, observe, last: seed } = await network({ unlisted: true });
   const observed = await observe({ maxLabelers: 5 });

@@ -25,7 +25,7 @@ export interface ListedLabeler {
   readonly dated: boolean;
   readonly lastAnswered: Micros | null;
   readonly replacesRows: boolean | null;
-  /** Gap since the departure of the labeler, or null while the labeler is enrolled. */
+  /** Gap since the departure of the labeler, or since it waits for a reading slot; null while the labeler is read. */
   readonly departure: StoredGap | null;
 }
 
@@ -71,7 +71,8 @@ export function listedLabeler(labeler: KnownLabeler, context: ListingContext): L
   const { did, denied, tracker } = labeler;
   const now = context.window.end;
   const { tracked, reading } = tracker;
-  const enrolled = isEnrolled(labeler, now) && !context.waits(labeler);
+  const waits = context.waits(labeler);
+  const enrolled = isEnrolled(labeler, now) && !waits;
   const state = denied ? 'denied' : enrolled ? tracked.state : 'departed';
   const since = denied ? context.deniedSince(labeler) : enrolled ? tracked.stateSince : departedSince(labeler);
   const isRead = state === 'established' || state === 'undated_only';
@@ -88,7 +89,7 @@ export function listedLabeler(labeler: KnownLabeler, context: ListingContext): L
     dated: tracked.dated,
     lastAnswered: upTo(now, tracked.lastAnswered),
     replacesRows: reading.replacesRows,
-    departure: enrolled ? null : departureOf(labeler, context.window),
+    departure: enrolled ? null : departureOf(labeler, context.window, waits),
   };
 }
 

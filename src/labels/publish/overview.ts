@@ -29,7 +29,7 @@ export interface OverviewInputs {
   readonly delayed: number;
   /** Number of labelers that were named but not added, because the maximum number of known labelers was reached. */
   readonly dropped: number;
-  /** Number of labelers that would be enrolled, but exceed the maximum number of labelers that are read. */
+  /** Number of labelers that are not contacted, because the maximum number of labelers is being read. */
   readonly waiting: number;
   /** Number of labelers that the operator denies. */
   readonly denied: number;

@@ -10,7 +10,7 @@ import { artifactNames } from '../../artifact/write.ts';
 import type { Log } from '../../ops/log.ts';
 import { StoreError } from '../../store/errors.ts';
 import { day, hour, micros, minute } from '../../store/time.ts';
-import { type KnownLabeler, labelerFromRow } from '../roster/known-labeler.ts';
+import { isEnrolled, type KnownLabeler, labelerFromRow } from '../roster/known-labeler.ts';
 import { noTelemetry } from '../shares/telemetry.ts';
 import { createPublisher } from './publisher.ts';
 
@@ -18,29 +18,32 @@ type PublisherOptions = Parameters<typeof createPublisher>[0];
 
 const now = micros(Date.parse('2026-11-20T12:01:00Z') * 1000);
 
-/**
- * Publishes once from an in-memory store, of which `changed` replaces functions, and returns a function that reads a
- * file of the publication.
- */
+/** What differs from a publication of a store without changes, in which no labeler waits. */
+interface Changes {
+  readonly waits?: (labeler: KnownLabeler) => boolean;
+  readonly store?: Partial<PublisherOptions['store']>;
+  readonly signal?: AbortSignal;
+}
+
+/** Publishes once from an in-memory store, and returns a function that reads a file of the publication. */
 async function published(
   labelers: readonly KnownLabeler[],
   content: MemoryContent,
-  changed: Partial<PublisherOptions['store']> = {},
-  signal = new AbortController().signal,
+  { waits = () => false, store = {}, signal = new AbortController().signal }: Changes = {},
 ): Promise<(name: string) => string> {
   const artifacts = folderInTest();
   const logged: unknown[] = [];
   const log = (message: string, fields: unknown): void => void logged.push([message, fields]);
   const options = {
     settings: { artifacts, windowDays: 30, origin: 'simulated' },
-    store: { ...windowStore(() => content), definitions: async () => [], ...changed },
-    roster: { labelers, enrolled: () => labelers, dropped: 0 },
+    store: { ...windowStore(() => content), definitions: async () => [], ...store },
+    roster: { labelers, enrolled: () => labelers.filter((one) => isEnrolled(one, now)), dropped: 0 },
     cap: { pausedSources: [], limit: 1_000_000, usedBytes: 0 },
     pace: { throttled: {} },
     gaps: { flush: async () => undefined },
     assertWriter: async () => undefined,
     budgetBytes: () => 1,
-    waits: () => false,
+    waits,
     paused: () => null,
     denied: () => 0,
     deniedSince: () => null,
@@ -88,6 +91,24 @@ test('the overview does not count a labeler that never responded as one without 
   });
   const { caveats } = JSON.parse(read(artifactNames.labels)) as { readonly caveats: readonly string[] };
   expect(caveats.at(-1)).toBe('2 of 3 labelers have no gap of their own in the window; 1 has not responded yet.');
+});
+
+test('a labeler that waits for a reading slot counts as waiting after its trial, and not as contacted daily', async () => {
+  const asked = { firstAsked: micros(now - 2 * day) };
+  const [tried, waiting] = ['did:plc:ewvi7nxzyoun6zhxrhs64oiz', 'did:plc:ar7c4by46qjdydhdevvrndac'].map((did) =>
+    labelerFromRow(rosterRow(did, asked), null),
+  );
+  if (tried === undefined || waiting === undefined) throw new Error('there are two labelers');
+  const read = await published(
+    [...readLabelers(2), tried, waiting],
+    { startedAt: now - 40 * day, rows: [], observedThrough: now },
+    { waits: (labeler) => labeler === waiting },
+  );
+  const { caveats } = JSON.parse(read(artifactNames.labels)) as { readonly caveats: readonly string[] };
+  expect(caveats.filter((caveat) => / known labelers | waits, /.test(caveat))).toEqual([
+    '1 of 3 known labelers is not followed: no document names its address, or it never responded. Each is contacted again daily.',
+    '1 of 3 labelers waits, because the maximum number of labelers is already being read.',
+  ]);
 });
 
 test('a publication is counted and logged as not published if the store is temporarily unreadable', async () => {
@@ -146,7 +167,7 @@ test('a publication does not report a file as unwritten whose store is closed at
     reads += 1;
     return frontier();
   };
-  await published(readLabelers(2), content, { frontier: counting });
+  await published(readLabelers(2), content, { store: { frontier: counting } });
   const last = reads;
   reads = 0;
   // The last read is that of the hours.
@@ -155,7 +176,7 @@ test('a publication does not report a file as unwritten whose store is closed at
     stop.abort();
     throw new StoreError('closed', 'the store was closed');
   };
-  const read = await published(readLabelers(2), content, { frontier: closing }, stop.signal);
+  const read = await published(readLabelers(2), content, { store: { frontier: closing }, signal: stop.signal });
   expect([stop.signal.aborted, JSON.parse(read(artifactNames.labels))]).toEqual([
     true,
     expect.objectContaining({ hold: false }),

@@ -100,9 +100,11 @@ async function publish(options: PublisherOptions, { reader, cache, hours }: Part
     const listing = listLabelers(reading, inputs);
     const labelers = [...roster.labelers].filter((labeler) => !labeler.denied);
     const window = windowOf(now, settings.windowDays);
-    const [waiting, enrolled] = divide(roster.enrolled(now), options.waits);
+    // A labeler that waits is not contacted, so it counts as waiting even after its trial has ended.
+    const [waiting, others] = divide(labelers, options.waits);
+    const enrolled = roster.enrolled(now).filter((labeler) => !options.waits(labeler));
     const sources = enrolled.map(sourceOf);
-    const notEnrolled = labelers.length - enrolled.length - waiting.length;
+    const notEnrolled = others.length - enrolled.length;
     const states: OverviewInputs = {
       now,
       windowDays: settings.windowDays,
@@ -110,7 +112,7 @@ async function publish(options: PublisherOptions, { reader, cache, hours }: Part
       sources,
       departures: labelers.flatMap((labeler) => departureOf(labeler, window, options.waits(labeler)) ?? []),
       notEnrolled,
-      unreachable: labelers.filter((labeler) => isUnreachable(labeler, now)).length,
+      unreachable: others.filter((labeler) => isUnreachable(labeler, now)).length,
       directoryOnly: countDirectoryOnly(enrolled),
       waiting: waiting.length,
       delayed: enrolled.filter(({ tracker }) => tracker.delayed && passing.has(tracker.state)).length,

@@ -50,11 +50,11 @@ function next(state: ReadingState, event: ReadingEvent, change: GapChange | null
       return state.outageSince === null ? state : { ...state, readAt: event.now };
     case 'returned':
       // Labels emitted while the source was not enrolled are missing until they are filled in.
-      return state.tracked.lastAnswered === null || state.failing !== null
-        ? state
-        : { ...state, failing: { since: event.now, attempts: 0 } };
+      return state.tracked.lastAnswered === null ? state : failingFrom(state, event.now);
     case 'allowed':
       return allowed(state, event.now);
+    case 'displaced':
+      return displaced(state, event.now);
     case 'moved':
       return moved(state, event.now);
     case 'endpoint_changed':
@@ -121,10 +121,27 @@ function allowed(state: ReadingState, now: Micros): ReadingState {
   const { lastAnswered } = state.tracked;
   if (lastAnswered === null) return state;
   return {
-    ...{ ...state, whole: false, failing: { since: now, attempts: 0 } },
-    tracked: { ...state.tracked, failingSince: now },
+    ...{ ...failingFrom(state, now), whole: false },
     ...{ outageSince: unreadSince(state) ?? lastAnswered, readAt: state.outageSince === null ? null : state.readAt },
   };
+}
+
+/**
+ * Returns the state of a source that counts as failing since `now`, until it responds. Earlier failures are no evidence
+ * about the time in which this instrument did not try to read the source.
+ */
+function failingFrom(state: ReadingState, now: Micros): ReadingState {
+  return { ...state, failing: { since: now, attempts: 0 }, tracked: { ...state.tracked, failingSince: now } };
+}
+
+/**
+ * Returns the state of a source that waits for a reading slot. It does not become unreachable while this instrument does
+ * not try to read it. A source that is unreachable already stays so until it responds.
+ */
+function displaced(state: ReadingState, now: Micros): ReadingState {
+  const { failingSince } = state.tracked;
+  if (failingSince !== null && now - failingSince >= stateTimes.unreachableAfter) return state;
+  return { ...state, failing: null, tracked: { ...state.tracked, failingSince: null } };
 }
 
 function moved(state: ReadingState, now: Micros): ReadingState {

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { answered, asked, caughtUp, failed } from '../../../harness/labels/label-reader.ts';
 import type { Micros } from '../../contract/timestamp.ts';
 import type { GapChange } from '../../store/port.ts';
-import { hour, micros, minute } from '../../store/time.ts';
+import { day, hour, micros, minute } from '../../store/time.ts';
 import type { ReadingEvent } from './reading-events.ts';
 import { untracked } from './reading-state.ts';
 import { Tracker } from './tracker.ts';
@@ -238,10 +238,52 @@ describe('a labeler that left the enrolment and returned', () => {
     expect(tracker.apply(answered(t(15), dated))).toBe(null);
   });
 
+  test('is enrolled for 7 days of failures after its return, even if it failed before it left', () => {
+    const tracker = left();
+    tracker.apply(failed(t(15), 'failed'));
+    const returned = micros(t(0) + 11 * day);
+    tracker.apply({ kind: 'returned', now: returned });
+    tracker.apply(failed(returned, 'failed'));
+    const enrolled = [returned, micros(returned + 7 * day - 1), micros(returned + 7 * day)].map((at) =>
+      tracker.enrolled(at),
+    );
+    expect(enrolled).toEqual([true, true, false]);
+    expect(tracker.unreadSince).toBe(t(10));
+  });
+
   test('has no gap if it never responded before', () => {
     const tracker = new Tracker(did, untracked(t(0)));
     tracker.apply({ kind: 'returned', now: t(100) });
     expect(tracker.apply(answered(t(101), dated))).toBe(null);
+  });
+});
+
+describe('a source that waits for a reading slot', () => {
+  const displaced = (minutes: number): ReadingEvent => ({ kind: 'displaced', now: t(minutes) });
+  const days = 24 * 60;
+
+  test('does not become unreachable, because nothing tries to read it', () => {
+    const tracker = answering();
+    tracker.apply(failed(t(5), 'failed'));
+    tracker.apply(displaced(6));
+    expect([tracker.enrolled(t(8 * days)), tracker.delayed, tracker.tracked.failingSince]).toEqual([true, false, null]);
+    tracker.apply(failed(t(9 * days), 'failed'));
+    expect([tracker.enrolled(t(16 * days - 1)), tracker.enrolled(t(16 * days))]).toEqual([true, false]);
+  });
+
+  test('stays unreachable if it failed for 7 days before', () => {
+    const tracker = answering();
+    tracker.apply(failed(t(5), 'failed'));
+    tracker.apply(displaced(5 + 7 * days));
+    expect([tracker.enrolled(t(8 * days)), tracker.tracked.failingSince]).toEqual([false, t(5)]);
+  });
+
+  test('does not prolong its trial if it never responded', () => {
+    const tracker = new Tracker(did, untracked(t(0)));
+    tracker.apply(asked(t(0)));
+    tracker.apply(failed(t(1), 'failed'));
+    tracker.apply(displaced(2));
+    expect([tracker.enrolled(t(days - 1)), tracker.enrolled(t(days))]).toEqual([true, false]);
   });
 });
 

@@ -7,9 +7,10 @@ import { createNameResolver } from '../../network/dns/name-resolver.ts';
 import { createHttpClient } from '../../network/http/http.ts';
 import { silentLog } from '../../ops/log.ts';
 import { micros } from '../../store/time.ts';
+import type { DenyEntry } from '../operator/deny-file.ts';
 import { LabelerMetadata } from '../roster/labeler-metadata.ts';
 import { maxKnown, Roster } from '../roster/roster.ts';
-import { followLabeler, labelerEvents, loadRoster, operationHandler } from './labelers.ts';
+import { addAllowed, followLabeler, labelerEvents, loadRoster, operationHandler } from './labelers.ts';
 
 const host = 'plc.example';
 const base32 = 'abcdefghijklmnopqrstuvwxyz234567';
@@ -46,6 +47,23 @@ test('an operation that declares a labeler service adds the labeler, and an oper
   operate({ did: did(2), isLabeler: true });
   expect([...roster.labelers].map((labeler) => [labeler.did, labeler.origin, [...labeler.provenance]])).toEqual([
     [did(2), 'discovered', ['directory plc.example']],
+  ]);
+});
+
+test('an end of a denial adds seeds with their origin, and unknown labelers whose DID is allowed', () => {
+  const { roster } = rosterOfStrangers();
+  const entry = (target: DenyEntry['target']) => ({ target, reason: null, since: '2026-11-20T12:00:00Z', purge: null });
+  const lifted = [did(1), did(2), did(3)].map((one) => entry({ kind: 'did', did: one }));
+  roster.add(did(2), 'discovered', 'jetstream');
+  addAllowed([...lifted, entry({ kind: 'domain', domain: 'example.com' })], {
+    seeds: [did(1)],
+    isKnown: (one) => roster.labeler(one) !== undefined,
+    add: (...labeler) => roster.add(...labeler),
+  });
+  expect([...roster.labelers].map((labeler) => [labeler.did, labeler.origin, [...labeler.provenance]])).toEqual([
+    [did(2), 'discovered', ['jetstream']],
+    [did(1), 'seeded', ['seeds']],
+    [did(3), 'discovered', ['operator']],
   ]);
 });
 

@@ -9,6 +9,7 @@ import { DirectoryStream } from '../discovery/directory-stream.ts';
 import type { ReaderPorts } from '../ingest/ports.ts';
 import type { RefusedMemory } from '../ingest/refused-memory.ts';
 import { Denials } from '../operator/denials.ts';
+import type { DenyEntry } from '../operator/deny-file.ts';
 import { SourceRunner } from '../reading/source-runner.ts';
 import { type RepeatMemory, repeatsName } from '../repeats/repeats.ts';
 import { type KnownLabeler, Reachability } from '../roster/known-labeler.ts';
@@ -87,6 +88,8 @@ export async function createLabelers(
   const denials: Denials = new Denials({
     ...{ folder: settings.folder, store, clock, log, telemetry, purges },
     labelers: () => roster.labelers,
+    lifted: (entries) =>
+      addAllowed(entries, { seeds: settings.seeds, isKnown: (did) => roster.labeler(did) !== undefined, add }),
     changed: (labeler) => follow(labeler),
   });
   const stored = new DefinitionsStored();
@@ -110,6 +113,24 @@ export async function createLabelers(
   const operations = await directoryOperations(base, named);
   const parts = { roster, runner, denials, metadata, services, operations };
   return { ...parts, reachability: new Reachability(log), add, stored };
+}
+
+/** Parts that `addAllowed` uses. */
+interface AddingParts {
+  readonly seeds: readonly string[];
+  readonly isKnown: (did: string) => boolean;
+  readonly add: Roster['add'];
+}
+
+/**
+ * Adds the labelers that were not added because they were denied: the seeds, and unknown labelers whose DID the operator
+ * allowed. The places that named the latter may not name them again.
+ */
+export function addAllowed(entries: readonly DenyEntry[], { seeds, isKnown, add }: AddingParts): void {
+  for (const did of seeds) add(did, 'seeded', 'seeds');
+  for (const { target } of entries) {
+    if (target.kind === 'did' && !isKnown(target.did)) add(target.did, 'discovered', 'operator');
+  }
 }
 
 /** Parts that `followLabeler` updates. */

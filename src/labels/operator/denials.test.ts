@@ -10,6 +10,7 @@ import { DenyList } from './deny-file.ts';
 
 const did = 'did:plc:aaaaaaaaaaaaaaaaaaaaaaaa';
 const denied = micros(20_000 * day);
+const quiet = { changed: () => undefined, lifted: () => undefined };
 const at = (minutes: number): Micros => micros(denied + minutes * minute);
 
 test.each([
@@ -26,7 +27,7 @@ test.each([
   const gaps: GapChange[] = [];
   const labeler = labelerFromRow(rosterRow(did, { firstAsked: at(-900), firstAnswered: at(-900), ...times }), null);
   const denials = new Denials({
-    ...{ folder: '', labelers: () => [labeler], changed: () => undefined, clock: () => at(9), log: silentLog },
+    ...{ folder: '', labelers: () => [labeler], ...quiet, clock: () => at(9), log: silentLog },
     ...{ purges: { load: async () => undefined }, telemetry: { denyListDamaged: () => undefined } },
     store: { changeGaps: async (changes) => void gaps.push(...changes) },
   });
@@ -40,7 +41,7 @@ test.each([
 
 test('a labeler that moves from a denied domain to another one is behind until its labels are filled in', () => {
   const denials = new Denials({
-    ...{ folder: '', labelers: () => [], changed: () => undefined, clock: () => at(9), log: silentLog },
+    ...{ folder: '', labelers: () => [], ...quiet, clock: () => at(9), log: silentLog },
     ...{ purges: { load: async () => undefined }, telemetry: { denyListDamaged: () => undefined } },
     store: { changeGaps: async () => undefined },
   });

@@ -4,7 +4,7 @@ import { StoreError } from '../../store/errors.ts';
 import { maxBatchRows, type StoredGap, type StoreWriter } from '../../store/port.ts';
 import type { KnownLabeler } from '../roster/known-labeler.ts';
 import type { Telemetry } from '../shares/telemetry.ts';
-import { DenyList, readDenyFile } from './deny-file.ts';
+import { type DenyEntry, DenyList, readDenyFile } from './deny-file.ts';
 
 /** Dependencies of `Denials`. */
 interface DenialsOptions {
@@ -12,6 +12,11 @@ interface DenialsOptions {
   readonly folder: string;
   /** Returns the known labelers. */
   readonly labelers: () => Iterable<KnownLabeler>;
+  /**
+   * Called with the entries that were removed from the list, so that labelers are added that were not added while they
+   * were denied.
+   */
+  readonly lifted: (entries: readonly DenyEntry[]) => void;
   /** Called when a labeler is denied or allowed, so that reading stops or resumes. */
   readonly changed: (labeler: KnownLabeler) => void;
   readonly store: Pick<StoreWriter, 'changeGaps'>;
@@ -108,6 +113,8 @@ export class Denials {
     const before = this.#list;
     const wereDenied = [...this.#options.labelers()].filter(({ denied }) => denied);
     this.#list = list;
+    const lifted = before.entries.filter(({ target }) => list.entryOf(target) === null);
+    if (lifted.length > 0) this.#options.lifted(lifted);
     const changed: KnownLabeler[] = [];
     for (const labeler of this.#options.labelers()) {
       const { denied } = labeler;

@@ -35,7 +35,10 @@ type ResolutionStatus = (typeof resolutionStatuses)[number];
 export interface KnownLabeler {
   readonly did: string;
   readonly origin: RosterRow['origin'];
-  /** Discovery sources that named the labeler: `seeds`, `relay HOST`, `jetstream`, `directory HOST`. */
+  /**
+   * Discovery sources that named the labeler: `seeds`, `relay HOST`, `jetstream`, `directory HOST`, and `operator` if the
+   * labeler was added because the operator allowed its DID.
+   */
   readonly provenance: Set<string>;
   resolutionStatus: ResolutionStatus;
   endpoint: string | null;

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { labelStage } from '../../../harness/labels/label-stage.ts';
 import { type LabelStation, startStation } from '../../../harness/labels/label-station.ts';
+import { folderInTest } from '../../../harness/process/folder.ts';
 import { until } from '../../../harness/process/until.ts';
 import { createSim } from '../../../sim/index.ts';
 import type { Labeler } from '../../../sim/labelers/labeler.ts';
@@ -121,6 +122,20 @@ describe('a denied labeler', () => {
     await allow(station.folder, '127.0.0.1');
     await until('all are established', async () => (await station.overview()).coverage.sources.established === 3);
   });
+});
+
+test('a seed that was denied before the first start is added as a seed once it is allowed', async () => {
+  stage.sim = createSim({ rate: 1, historyHours: 0, labelers: 2, labelRate: 0 });
+  const { plc, relays } = await stage.sim.start();
+  const [seed = '', second = ''] = stage.sim.labelers.list.map(({ did }) => did);
+  const folder = folderInTest();
+  await deny(folder, seed);
+  const station = await startStation({ seeds: [seed, second], plc: plc ?? '', relays }, { folder });
+  stage.station = station;
+  await until('the other is established', async () => (await station.overview()).coverage.sources.established === 1);
+  await allow(folder, seed);
+  await until('both are established', async () => (await station.overview()).coverage.sources.established === 2);
+  expect((await station.overview()).coverage.sources).toMatchObject({ enrolled: 2, seeded: 2, discovered: 0 });
 });
 
 describe('the purge of a denied labeler’s rows', () => {

@@ -15,8 +15,8 @@ export interface OverviewInputs {
   readonly origin: 'live' | 'simulated';
   readonly sources: readonly EnrolledSource[];
   /**
-   * Gaps of labelers that left the enrolment, or wait for a reading slot. Each gap begins when the labeler was last
-   * complete, and ends now.
+   * Gaps of labelers that left the enrolment, wait for a reading slot, or were evicted from the roster. Each gap begins
+   * when the labeler was last complete, or with its last row, and ends now.
    */
   readonly departures: readonly StoredGap[];
   /** Number of known labelers that are not enrolled. */

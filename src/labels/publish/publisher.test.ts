@@ -6,6 +6,7 @@ import { folderInTest } from '../../../harness/process/folder.ts';
 import { rosterRow } from '../../../harness/store/roster-row.ts';
 import type { LabelsHours } from '../../artifact/hours/labels-hours.ts';
 import type { LabelersHeader } from '../../artifact/labelers.ts';
+import type { RecentOverview } from '../../artifact/recognise.ts';
 import { artifactNames } from '../../artifact/write.ts';
 import type { Log } from '../../ops/log.ts';
 import { StoreError } from '../../store/errors.ts';
@@ -34,10 +35,16 @@ async function published(
   const artifacts = folderInTest();
   const logged: unknown[] = [];
   const log = (message: string, fields: unknown): void => void logged.push([message, fields]);
+  const known = new Map(labelers.map((one) => [one.did, one]));
   const options = {
     settings: { artifacts, windowDays: 30, origin: 'simulated' },
     store: { ...windowStore(() => content), definitions: async () => [], ...store },
-    roster: { labelers, enrolled: () => labelers.filter((one) => isEnrolled(one, now)), dropped: 0 },
+    roster: {
+      labelers,
+      labeler: (did: string) => known.get(did),
+      enrolled: () => labelers.filter((one) => isEnrolled(one, now)),
+      dropped: 0,
+    },
     cap: { pausedSources: [], limit: 1_000_000, usedBytes: 0 },
     pace: { throttled: {} },
     gaps: { flush: async () => undefined },
@@ -91,6 +98,21 @@ test('the overview does not count a labeler that never responded as one without 
   });
   const { caveats } = JSON.parse(read(artifactNames.labels)) as { readonly caveats: readonly string[] };
   expect(caveats.at(-1)).toBe('2 of 3 labelers have no gap of their own in the window; 1 has not responded yet.');
+});
+
+test('a labeler with counted events that was evicted from the roster has a gap since its last row', async () => {
+  const [read, evicted] = readLabelers(2);
+  if (read === undefined || evicted === undefined) throw new Error('there are two labelers');
+  const lastRow = now - 2 * hour;
+  const rows = [read, evicted].map(({ did }) => ({ labeler: did, at: lastRow }));
+  const file = await published([read], { startedAt: now - 40 * day, rows, observedThrough: now });
+  const { coverage, caveats } = JSON.parse(file(artifactNames.labels)) as RecentOverview;
+  expect(coverage.gaps).toEqual([
+    { start: '2026-11-20T10:01:00.000Z', end: '2026-11-20T12:01:00.000Z', reason: 'source_unavailable' },
+  ]);
+  expect(caveats.at(-1)).toBe(
+    '1 of 2 labelers has no gap of its own in the window; 1 has gaps, for at most a day in total.',
+  );
 });
 
 test('a labeler that waits for a reading slot counts as waiting after its trial, and not as contacted daily', async () => {

@@ -3,7 +3,7 @@ import { artifactNames } from '../../artifact/write.ts';
 import type { Micros } from '../../contract/timestamp.ts';
 import { errorFields, type Log } from '../../ops/log.ts';
 import { StoreError } from '../../store/errors.ts';
-import type { StoreReader } from '../../store/port.ts';
+import type { StoredGap, StoreReader } from '../../store/port.ts';
 import { writeHeld } from '../operator/hold.ts';
 import { departureOf, isUnreachable, type KnownLabeler } from '../roster/known-labeler.ts';
 import type { Roster } from '../roster/roster.ts';
@@ -26,7 +26,7 @@ import {
 } from './labelers/labelers-artifact.ts';
 import { countByDiscoverySource, countDirectoryOnly } from './labelers/listed-labeler.ts';
 import { makeOverview, type OverviewInputs } from './overview.ts';
-import { WindowReader } from './window/window-reader.ts';
+import { WindowReader, type WindowReading } from './window/window-reader.ts';
 
 /** Dependencies of `createPublisher`. */
 interface PublisherOptions {
@@ -85,7 +85,7 @@ interface Parts {
 }
 
 async function publish(options: PublisherOptions, { reader, cache, hours }: Parts, signal: AbortSignal): Promise<void> {
-  const { settings, roster, cap, clock, log, telemetry } = options;
+  const { settings, clock, log, telemetry } = options;
   try {
     await options.assertWriter();
     signal.throwIfAborted();
@@ -98,30 +98,7 @@ async function publish(options: PublisherOptions, { reader, cache, hours }: Part
     const inputs = labelersInputs(options);
     // Read the states for the list and for the overview in the same turn, so that both count the same states.
     const listing = listLabelers(reading, inputs);
-    const labelers = [...roster.labelers].filter((labeler) => !labeler.denied);
-    const window = windowOf(now, settings.windowDays);
-    // A labeler that waits is not contacted, so it counts as waiting even after its trial has ended.
-    const [waiting, others] = divide(labelers, options.waits);
-    const enrolled = roster.enrolled(now).filter((labeler) => !options.waits(labeler));
-    const sources = enrolled.map(sourceOf);
-    const notEnrolled = others.length - enrolled.length;
-    const states: OverviewInputs = {
-      now,
-      windowDays: settings.windowDays,
-      origin: settings.origin,
-      sources,
-      departures: labelers.flatMap((labeler) => departureOf(labeler, window, options.waits(labeler)) ?? []),
-      notEnrolled,
-      unreachable: others.filter((labeler) => isUnreachable(labeler, now)).length,
-      directoryOnly: countDirectoryOnly(enrolled),
-      waiting: waiting.length,
-      delayed: enrolled.filter(({ tracker }) => tracker.delayed && passing.has(tracker.state)).length,
-      dropped: roster.dropped,
-      denied: options.denied(),
-      paused: options.paused(),
-      capped: cap.pausedSources,
-      dailyRows: cap.limit,
-    };
+    const { states, enrolled } = statesFor(options, reading, now);
     // All states for the overview are read, so the work may yield to the event loop here.
     await nextTurn();
     const overview = await makeOverview(reading, states);
@@ -146,6 +123,52 @@ async function publish(options: PublisherOptions, { reader, cache, hours }: Part
     telemetry.notWritten();
     log.error('the overview could not be published', errorFields(error));
   }
+}
+
+/** Reads the states for the overview, and returns the enrolled labelers with them. */
+function statesFor(
+  options: PublisherOptions,
+  reading: WindowReading,
+  now: Micros,
+): { readonly states: OverviewInputs; readonly enrolled: readonly KnownLabeler[] } {
+  const { settings, roster, cap } = options;
+  const labelers = [...roster.labelers].filter((labeler) => !labeler.denied);
+  const window = windowOf(now, settings.windowDays);
+  // A labeler that waits is not contacted, so it counts as waiting even after its trial has ended.
+  const [waiting, others] = divide(labelers, options.waits);
+  const enrolled = roster.enrolled(now).filter((labeler) => !options.waits(labeler));
+  const sources = enrolled.map(sourceOf);
+  const notEnrolled = others.length - enrolled.length;
+  const states: OverviewInputs = {
+    now,
+    windowDays: settings.windowDays,
+    origin: settings.origin,
+    sources,
+    departures: [
+      ...labelers.flatMap((labeler) => departureOf(labeler, window, options.waits(labeler)) ?? []),
+      ...evictedGaps(reading, roster),
+    ],
+    notEnrolled,
+    unreachable: others.filter((labeler) => isUnreachable(labeler, now)).length,
+    directoryOnly: countDirectoryOnly(enrolled),
+    waiting: waiting.length,
+    delayed: enrolled.filter(({ tracker }) => tracker.delayed && passing.has(tracker.state)).length,
+    dropped: roster.dropped,
+    denied: options.denied(),
+    paused: options.paused(),
+    capped: cap.pausedSources,
+    dailyRows: cap.limit,
+  };
+  return { states, enrolled };
+}
+
+/** Returns a gap since the last row for each labeler that has counted events and was evicted from the roster. */
+function evictedGaps({ inWindow, lastRows, window }: WindowReading, roster: Pick<Roster, 'labeler'>): StoredGap[] {
+  return inWindow.counts.flatMap(({ labeler: source }): StoredGap[] => {
+    if (roster.labeler(source) !== undefined) return [];
+    const { start, end } = window;
+    return [{ source, start: lastRows.get(source) ?? start, end, reason: 'source_unavailable' }];
+  });
 }
 
 function sourceOf({ did, origin, tracker }: KnownLabeler): EnrolledSource {

@@ -147,14 +147,6 @@ test('the states "denied" and "departed" and the problems of labelers are taken 
   expect(of({}, {}, { waits: () => true })).toEqual(['departed', 'unknown', false]);
 });
 
-test('a labeler that waits for a reading slot has a gap since the time at which it was last complete', () => {
-  const complete = micros(now - hour);
-  const waiting = labelerOf({ completeThrough: complete });
-  expect(listedLabeler(waiting, { ...context, waits: () => true }).departure).toEqual({
-    ...{ source: did, start: complete, end: now, reason: 'ingest_paused' },
-  });
-});
-
 test('a response after the end of the window counts as a response at its end', () => {
   const later = { lastAnswered: micros(now + 1_000_000) };
   expect(listedLabeler(labelerOf(later), context).lastAnswered).toBe(now);

@@ -74,7 +74,7 @@ export function listedLabeler(labeler: KnownLabeler, context: ListingContext): L
   const waits = context.waits(labeler);
   const enrolled = isEnrolled(labeler, now) && !waits;
   const state = denied ? 'denied' : enrolled ? tracked.state : 'departed';
-  const since = denied ? context.deniedSince(labeler) : enrolled ? tracked.stateSince : departedSince(labeler);
+  const since = denied ? context.deniedSince(labeler) : enrolled ? tracked.stateSince : leftAt(labeler, waits);
   const isRead = state === 'established' || state === 'undated_only';
   return {
     did,
@@ -101,6 +101,16 @@ function upTo(now: Micros, at: Micros | null): Micros | null {
   return at === null ? null : micros(Math.min(now, at));
 }
 
+/**
+ * Returns the time since which a labeler is departed, or null if it is unknown. A trial or 7 days of failures that another
+ * departure interrupted may end in the future, so their end counts only if it was the departure.
+ */
+function leftAt(labeler: KnownLabeler, waits: boolean): Micros | null {
+  if (hasService(labeler) && !waits) return departedSince(labeler);
+  const { completeThrough, lastAnswered } = labeler.tracker.tracked;
+  return completeThrough ?? lastAnswered;
+}
+
 /** Returns true if a labeler is enrolled, or was enrolled in the window. */
 export function wasEnrolled(labeler: KnownLabeler, { start, end }: Interval): boolean {
   if (isEnrolled(labeler, end)) return true;
@@ -109,12 +119,16 @@ export function wasEnrolled(labeler: KnownLabeler, { start, end }: Interval): bo
 }
 
 /** Returns the latest known time at which a labeler was enrolled, or null if the labeler was never contacted. */
-function departedSince({ resolutionStatus, tracker }: KnownLabeler): Micros | null {
-  const { firstAsked, lastAnswered, failingSince, completeThrough } = tracker.tracked;
+function departedSince(labeler: KnownLabeler): Micros | null {
+  const { firstAsked, lastAnswered, failingSince, completeThrough } = labeler.tracker.tracked;
   if (lastAnswered === null) return firstAsked === null ? null : micros(firstAsked + stateTimes.trialPeriod);
-  const hasService = resolutionStatus === 'labeler' || resolutionStatus === 'bad_endpoint';
-  if (hasService && failingSince !== null) return micros(failingSince + stateTimes.unreachableAfter);
+  if (hasService(labeler) && failingSince !== null) return micros(failingSince + stateTimes.unreachableAfter);
   return completeThrough ?? lastAnswered;
+}
+
+/** Returns true if the document of a labeler declares a labeler service. */
+function hasService({ resolutionStatus }: KnownLabeler): boolean {
+  return resolutionStatus === 'labeler' || resolutionStatus === 'bad_endpoint';
 }
 
 /** Returns the problem that explains a state, or null if the labeler is read completely. */

@@ -81,6 +81,27 @@ describe('a DID document', () => {
     }
   });
 
+  it('can spell the host of a did:web in upper case, but not a did:plc', () => {
+    const key = { type: 'Multikey', publicKeyMultibase: 'zQ3shokFTS3brHcDQrn82RUDfCZESWL1ZdCEJwekUDPQiYBme' };
+    const parsedFor = (asked: string, spelled: string) => {
+      const value = {
+        id: spelled,
+        service: [{ id: `${spelled}#atproto_labeler`, type: 'AtprotoLabeler', serviceEndpoint: 'https://l.example' }],
+        verificationMethod: [{ ...key, id: `${spelled}#atproto_label` }],
+      };
+      const parsed = parseDidDocument(value, asked, strict);
+      if (parsed.kind === 'invalid') return parsed.reason;
+      const { did: read, labelerEndpoint, labelKeys } = parsed.document;
+      return [read, labelerEndpoint, labelKeys.length];
+    };
+    const [web, capital] = ['did:web:labels.example', 'did:web:Labels.Example'];
+    expect([parsedFor(web, capital), parsedFor(capital, web), parsedFor(did, did.toUpperCase())]).toEqual([
+      [web, 'https://l.example', 1],
+      [capital, 'https://l.example', 1],
+      'other_id',
+    ]);
+  });
+
   it('claims its first at:// name, if that name is a handle', () => {
     const claimed = (alsoKnownAs: unknown) => {
       const parsed = parse({ alsoKnownAs });

@@ -1,6 +1,6 @@
 import { ECDH } from 'node:crypto';
 import { getPublicKeyFromDidController } from '@atcute/crypto';
-import { isDid } from '../../contract/identifiers.ts';
+import { canonicalDid, isDid } from '../../contract/identifiers.ts';
 import { type Micros, parseTimestamp } from '../../contract/timestamp.ts';
 import { isObject, type JsonObject, scanJson } from '../../input/json-budget.ts';
 import { inputLimits } from '../../input/limits.ts';
@@ -48,7 +48,7 @@ export function parseDidDocument(
   | { readonly kind: 'document'; readonly document: DidDocument }
   | { readonly kind: 'invalid'; readonly reason: InvalidDocument } {
   if (!isObject(value)) return { kind: 'invalid', reason: 'not_an_object' };
-  if (value.id !== did) return { kind: 'invalid', reason: 'other_id' };
+  if (!isSameDid(value.id, did)) return { kind: 'invalid', reason: 'other_id' };
   const names = list(value.alsoKnownAs);
   const services = list(value.service);
   const methods = list(value.verificationMethod);
@@ -78,7 +78,14 @@ function list(value: unknown): JsonObject[] | null {
 
 /** Returns true if an entry has the given id, written in full or relative to the document's DID. */
 function hasId(entry: JsonObject, did: string, fragment: string): boolean {
-  return entry.id === fragment || entry.id === `${did}${fragment}`;
+  const { id } = entry;
+  if (typeof id !== 'string' || !id.endsWith(fragment)) return false;
+  return id === fragment || isSameDid(id.slice(0, -fragment.length), did);
+}
+
+/** Returns true if an untrusted value is a spelling of a DID: the host of a did:web is not case-sensitive. */
+function isSameDid(value: unknown, did: string): boolean {
+  return typeof value === 'string' && canonicalDid(value) === canonicalDid(did);
 }
 
 function handleOf(alsoKnownAs: unknown): string | null {

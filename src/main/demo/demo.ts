@@ -1,6 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
+import { artifactNames } from '../../artifact/write.ts';
 import { accountPaths } from '../../contract/identifiers.ts';
 import { OperatorError } from '../../ops/errors.ts';
 import type { LogLevel } from '../../ops/log.ts';
@@ -10,8 +11,8 @@ import { takeDemoFolder } from '../demo-folder.ts';
 import { assertFree, type Running, serveUntilStopped } from '../serve.ts';
 import { labelStoreIn } from '../shared-settings.ts';
 import type { SampleAccount } from '../sim/label-history.ts';
-import { startPart } from '../up/supervisor.ts';
-import { metricsPorts, observatoryParts, observatorySettings } from '../up/up.ts';
+import { type SupervisedPart, startPart } from '../up/supervisor.ts';
+import { metricsPorts, type ObservatoryValues, observatoryParts, observatorySettings } from '../up/up.ts';
 
 const demoSettings = {
   data: optionalText('data', 'DIR', 'data directory, emptied at each start; default: a temporary directory'),
@@ -52,7 +53,7 @@ export const demoCommand: Command<typeof demoSettings> = {
               endpoints: [network.jetstream],
               // A simulated network has no external hosts to check.
               tryHosts: async () => [],
-              parts: observatoryParts({ ...values, data: folder.path }, args, extraOf(network)),
+              parts: demoParts({ ...values, data: folder.path }, args, network),
               remarks: (urls) => [
                 'SIMULATED: none of this data is real',
                 ...['labelers', 'archive'].map((path) => `${path.padEnd(9)}${urls.get('facts') ?? ''}/${path}`),
@@ -77,20 +78,32 @@ function pageOf(did: string, url: string | undefined): string {
   return url === undefined ? did : `${url}${accountPaths.account}?did=${did}`;
 }
 
-/** Returns flags that make the parts observe the simulated network, regardless of variables and the config file. */
-function extraOf({ jetstream, plc, relay, seeds, accounts, archive, archived }: DemoNetwork) {
+/**
+ * Returns the processes of a demo. They observe the simulated network and use only the files of the demo, regardless of
+ * variables and the config file.
+ */
+export function demoParts(
+  values: ObservatoryValues,
+  args: readonly string[],
+  { jetstream, plc, relay, seeds, accounts, archive, archived }: Omit<DemoNetwork, keyof Running>,
+): SupervisedPart[] {
   const samples = accounts.flatMap(({ did, shows }) => ['--sample-account', `${did} ${shows}`]);
-  return {
-    ...{ archive, archiveFollows: archived },
+  const fileOf = (artifact: keyof typeof artifactNames): string =>
+    join(values.data, 'artifacts', artifactNames[artifact]);
+  return observatoryParts(values, args, {
+    ...{ archive, archiveKey: `${archive}.key`, archiveFollows: archived },
     linksAccounts: true,
-    facts: samples,
-    account: ['--plc', plc, ...samples],
+    facts: [
+      ...['--labels-artifact', fileOf('labels'), '--labelers-artifact', fileOf('labelers')],
+      ...['--weather-artifact', fileOf('weather'), ...samples],
+    ],
+    account: ['--secret-file', join(values.data, 'account-secret'), '--plc', plc, ...samples],
     weather: ['--jetstream', jetstream, '--allow-loopback', '--backfill-hours', '1', '--publish-seconds', '5'],
     labels: [
       ...['--jetstream', jetstream, '--allow-loopback', '--plc', plc, '--relay', relay, '--seeds', seeds],
       ...['--min-free-megabytes', '64', '--publish-seconds', '5'],
     ],
-  };
+  });
 }
 
 /** Parameters of the demo's simulated network. */

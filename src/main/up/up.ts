@@ -131,7 +131,7 @@ function hostTries(
 }
 
 /** Resolved settings of an observatory. */
-type ObservatoryValues = Values<typeof observatorySettings> & { readonly data: string };
+export type ObservatoryValues = Values<typeof observatorySettings> & { readonly data: string };
 
 /** Additional arguments of the parts, keyed by the name of their command. */
 type Extra = Readonly<Partial<Record<'facts' | 'account' | 'weather' | 'labels', readonly string[]>>> & {
@@ -139,6 +139,8 @@ type Extra = Readonly<Partial<Record<'facts' | 'account' | 'weather' | 'labels',
   readonly linksAccounts?: boolean;
   /** Directory of the archive, or null if nothing is archived. */
   readonly archive: string | null;
+  /** File of the archive's key. If it is absent, the archive part reads its own setting. */
+  readonly archiveKey?: string;
   /** Resolves when other work on the archive directory has finished; the archive process starts after that. */
   readonly archiveFollows?: Promise<unknown>;
 };
@@ -161,7 +163,7 @@ const boundedNursery = ['--max-semi-space-size=8'] as const;
  */
 export function observatoryParts(values: ObservatoryValues, args: readonly string[], extra: Extra): SupervisedPart[] {
   const { data, host, port, accountPort } = values;
-  const { archive } = extra;
+  const { archive, archiveKey } = extra;
   const artifacts = join(data, 'artifacts');
   const common = commonArgs(values, args);
   // The archive process starts once the facts API listens, and stops before it.
@@ -170,7 +172,11 @@ export function observatoryParts(values: ObservatoryValues, args: readonly strin
     kind: 'instrument',
     after: { part: 'facts', urlFlag: '--facts' },
     ...(extra.archiveFollows === undefined ? {} : { follows: extra.archiveFollows }),
-    args: ['--archive', folder, '--artifacts', artifacts, ...common(4)],
+    args: [
+      ...['--archive', folder, '--artifacts', artifacts],
+      ...(archiveKey === undefined ? [] : ['--archive-key', archiveKey]),
+      ...common(4),
+    ],
   });
   return [
     {

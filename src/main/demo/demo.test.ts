@@ -1,0 +1,66 @@
+import { expect, it } from 'vitest';
+import { resolveSettings, type Setting, type Settings, variableOf } from '../../ops/setting.ts';
+import { accountSettings } from '../account/account-settings.ts';
+import { archiveSettings } from '../archive/archive-settings.ts';
+import { factsSettings } from '../facts/facts-settings.ts';
+import { labelsSettings } from '../labels/labels-settings.ts';
+import { weatherSettings } from '../weather/weather-settings.ts';
+import { demoParts } from './demo.ts';
+
+/** The command of each part, with its settings that name a file, a directory or a host. */
+const places = {
+  facts: [factsSettings, ['artifacts', 'labelsArtifact', 'labelersArtifact', 'weatherArtifact', 'archive']],
+  account: [accountSettings, ['store', 'data', 'secretFile', 'plc', 'factsUrl']],
+  weather: [weatherSettings, ['data', 'artifacts', 'jetstream']],
+  labels: [labelsSettings, ['store', 'artifacts', 'seeds', 'relay', 'plc', 'jetstream']],
+  archive: [archiveSettings, ['archive', 'artifacts', 'archiveKey']],
+} as const satisfies Readonly<Record<string, readonly [Settings, readonly string[]]>>;
+
+it('a demo uses only its own files and its own network, also if variables name those of a live observatory', () => {
+  const network = {
+    ...{ jetstream: 'ws://127.0.0.1:1', plc: 'http://127.0.0.1:2', relay: 'http://127.0.0.1:3', seeds: '/sim/seeds' },
+    ...{ accounts: [], archive: '/demo/archive', archived: Promise.resolve(true) },
+  };
+  const ports = { host: '127.0.0.1', port: 8400, accountPort: 8401, metricsPort: null };
+  const parts = demoParts({ ...ports, data: '/demo', contact: null, logLevel: 'info' }, [], network);
+  const known = Object.values(places).flatMap(([settings]) => Object.values<Setting<unknown>>(settings));
+  const named = Object.values(places).flatMap(([settings, names]) => names.map((name) => flagOf(settings, name)));
+  const resolved = Object.entries(places).map(([part, [settings, names]]) => {
+    const { values } = resolveSettings<Settings>(settings, {
+      args: parts.find(({ name }) => name === part)?.args ?? [],
+      env: Object.fromEntries(named.map((flag) => [variableOf(flag), `https://live.example/${flag}`])),
+      knownFlags: known.map(({ flag }) => flag),
+    });
+    return [part, Object.fromEntries(names.map((name) => [name, values[name]]))];
+  });
+  expect(Object.fromEntries(resolved)).toEqual({
+    facts: {
+      artifacts: '/demo/artifacts',
+      labelsArtifact: '/demo/artifacts/labels-overview.json',
+      labelersArtifact: '/demo/artifacts/labelers.ndjson',
+      weatherArtifact: '/demo/artifacts/weather-summary.json',
+      archive: '/demo/archive',
+    },
+    account: {
+      store: 'sqlite:/demo/labels',
+      data: '/demo',
+      secretFile: '/demo/account-secret',
+      plc: ['http://127.0.0.1:2'],
+      factsUrl: 'http://127.0.0.1:8400',
+    },
+    weather: { data: '/demo', artifacts: '/demo/artifacts', jetstream: ['ws://127.0.0.1:1'] },
+    labels: {
+      store: 'sqlite:/demo/labels',
+      artifacts: '/demo/artifacts',
+      seeds: '/sim/seeds',
+      relay: ['http://127.0.0.1:3'],
+      plc: ['http://127.0.0.1:2'],
+      jetstream: 'ws://127.0.0.1:1',
+    },
+    archive: { archive: '/demo/archive', artifacts: '/demo/artifacts', archiveKey: '/demo/archive.key' },
+  });
+});
+
+function flagOf(settings: Settings, name: string): string {
+  return settings[name]?.flag ?? '';
+}

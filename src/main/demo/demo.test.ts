@@ -21,7 +21,7 @@ it('a demo uses only its own files and its own network, also if variables name t
     ...{ jetstream: 'ws://127.0.0.1:1', plc: 'http://127.0.0.1:2', relay: 'http://127.0.0.1:3', seeds: '/sim/seeds' },
     ...{ accounts: [], archive: '/demo/archive', archived: Promise.resolve(true) },
   };
-  const ports = { host: '127.0.0.1', port: 8400, accountPort: 8401, metricsPort: null };
+  const ports = { host: '127.0.0.1', port: 8400, basePath: '/atproto', accountPort: 8401, metricsPort: null };
   const parts = demoParts({ ...ports, data: '/demo', contact: null, logLevel: 'info' }, [], network);
   const known = Object.values(places).flatMap(([settings]) => Object.values<Setting<unknown>>(settings));
   const named = Object.values(places).flatMap(([settings, names]) => names.map((name) => flagOf(settings, name)));
@@ -46,7 +46,7 @@ it('a demo uses only its own files and its own network, also if variables name t
       data: '/demo',
       secretFile: '/demo/account-secret',
       plc: ['http://127.0.0.1:2'],
-      factsUrl: 'http://127.0.0.1:8400',
+      factsUrl: 'http://127.0.0.1:8400/atproto',
     },
     weather: { data: '/demo', artifacts: '/demo/artifacts', jetstream: ['ws://127.0.0.1:1'] },
     labels: {

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Command } from '../command.ts';
 import { isDemoFolder } from '../demo-folder.ts';
+import { basePath } from '../serve.ts';
 import { labelStoreIn, operatorBase } from '../shared-settings.ts';
 import { doctorSettings, type SetUp } from './doctor-settings.ts';
 import { type Finding, ok } from './finding.ts';
@@ -23,6 +24,8 @@ export const doctorCommand: Command<typeof doctorSettings> = {
     const { data, store, state, artifacts } = values;
     const findings = await examine({
       ...values,
+      // The services accept a base path with a trailing slash, too.
+      basePath: basePath(values.basePath),
       store: store ?? labelStoreIn(data),
       state: state ?? join(data, 'labels'),
       artifacts: artifacts ?? join(data, 'artifacts'),

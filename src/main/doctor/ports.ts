@@ -23,12 +23,14 @@ const maxBytes = 1024 * 1024;
  */
 export async function checkPorts(setUp: SetUp, generation: string | null): Promise<Finding[]> {
   const { host, port, basePath, accountPort, metricsPort, artifacts, store, maxArtifactBytes } = setUp;
-  const isOurFacts = servesArtifacts(artifacts, maxArtifactBytes, basePath);
-  const facts = { host, port, flag: 'port', of: artifacts, isOurs: isOurFacts };
-  const account = { host, port: accountPort, flag: 'account-port', of: store, isOurs: readsStore(generation) };
+  const isOurFacts = servesArtifacts(artifacts, maxArtifactBytes);
+  const facts = { host, port, bases: [basePath], flag: 'port', of: artifacts, isOurs: isOurFacts };
+  // Both services read the same variable, but the base path may also be a flag of the facts API alone.
+  const bases = [...new Set([basePath, ''])];
+  const account = { host, port: accountPort, bases, flag: 'account-port', of: store, isOurs: readsStore(generation) };
   const metrics = metricsPort === null ? [] : ['facts', 'weather', 'labels', 'account'];
   const findings = await Promise.all([
-    checkPort(servicePort('facts port', 'almanac-facts', facts, basePath)),
+    checkPort(servicePort('facts port', 'almanac-facts', facts)),
     checkPort(servicePort('account port', 'almanac-account', account)),
     ...metrics.map((part, place) => checkPort(metricsListener(part, (metricsPort ?? 0) + place))),
   ]);
@@ -41,7 +43,9 @@ interface ListenPort {
   readonly check: string;
   readonly host: string;
   readonly port: number;
-  /** Path on which the listener identifies itself. */
+  /** Base paths below which the listener may respond, in the order in which they are tried. */
+  readonly bases: readonly string[];
+  /** Path below the base path on which the listener identifies itself. */
   readonly path: string;
   readonly isAlmanac: (body: string) => boolean;
   /** Name of the artifacts or the store of this set-up in messages. */
@@ -54,16 +58,15 @@ interface ListenPort {
 function servicePort(
   check: string,
   service: string,
-  at: Pick<ListenPort, 'host' | 'port' | 'flag' | 'of' | 'isOurs'>,
-  base = '',
+  at: Pick<ListenPort, 'host' | 'port' | 'bases' | 'flag' | 'of' | 'isOurs'>,
 ): ListenPort {
-  return { check, ...at, path: `${base}/health`, isAlmanac: (body) => objectIn(body)?.service === service };
+  return { check, ...at, path: paths.health, isAlmanac: (body) => objectIn(body)?.service === service };
 }
 
 /** Returns the description of a metrics port, which does not identify its process. */
 function metricsListener(part: string, port: number): ListenPort {
   const isAlmanac = (body: string): boolean => body.includes('almanac_process_');
-  const at = { host: '127.0.0.1', port, path: '/metrics', flag: 'metrics-port' };
+  const at = { host: '127.0.0.1', port, bases: [''], path: '/metrics', flag: 'metrics-port' };
   return { check: `${part} metrics`, ...at, isAlmanac, of: '', isOurs: () => Promise.resolve(null) };
 }
 
@@ -71,7 +74,8 @@ function metricsListener(part: string, port: number): ListenPort {
  * Checks that a port is free or is used by the expected process, as far as that can be detected. Binds the port
  * briefly.
  */
-async function checkPort({ check, host, port, path, isAlmanac, of, isOurs, flag }: ListenPort): Promise<Finding> {
+async function checkPort(listenPort: ListenPort): Promise<Finding> {
+  const { check, host, port, of, isOurs, flag } = listenPort;
   const at = `${host}:${port}`;
   const refusal = await whyNotListen(host, port);
   if (refusal === null) return ok(check, `${at} is free`);
@@ -84,9 +88,8 @@ async function checkPort({ check, host, port, path, isAlmanac, of, isOurs, flag 
       'choose another address with --host',
     );
   }
-  const asked = (path: string): Promise<string | null> => ask(host, port, path);
-  const body = await asked(path);
-  if (body === null || !isAlmanac(body)) {
+  const asked = await almanacAt(listenPort);
+  if (asked === null) {
     return fail(check, `${at} is used by another program`, `stop that program, or choose another port with --${flag}`);
   }
   switch (await isOurs(asked)) {
@@ -99,6 +102,16 @@ async function checkPort({ check, host, port, path, isAlmanac, of, isOurs, flag 
     default:
       return ok(check, `${at} is used by an Almanac whose set-up is unknown`);
   }
+}
+
+/** Returns the function that requests paths of the Almanac on a port. Resolves with null if another program responds. */
+async function almanacAt({ host, port, bases, path, isAlmanac }: ListenPort): Promise<Ask | null> {
+  for (const base of bases) {
+    const asked: Ask = (below) => ask(host, port, base + below);
+    const body = await asked(path);
+    if (body !== null && isAlmanac(body)) return asked;
+  }
+  return null;
 }
 
 function whyNotListen(host: string, port: number): Promise<string | null> {
@@ -130,7 +143,7 @@ async function ask(host: string, port: number, path: string): Promise<string | n
   }
 }
 
-/** Requests one path from the listener on a port. Resolves with null if there is no usable response. */
+/** Requests one path below the base path of the listener on a port. Resolves with null if there is no usable response. */
 type Ask = (path: string) => Promise<string | null>;
 
 /**
@@ -143,10 +156,10 @@ type IsOurs = (ask: Ask) => Promise<boolean | null>;
 const absentAccount = 'did:web:nobody.invalid';
 
 /** Creates a check that succeeds if the facts API reports the `generated_at` of an artifact in this directory. */
-function servesArtifacts(folder: string, maxBytes: number, base: string): IsOurs {
+function servesArtifacts(folder: string, maxBytes: number): IsOurs {
   return async (ask) => {
     const before = madeIn(folder, maxBytes);
-    const reported = entriesIn(await ask(`${base}${paths.instruments}`));
+    const reported = entriesIn(await ask(paths.instruments));
     // Accept the artifact from before or after the request, because the artifact may be replaced during the request.
     const made = [...before, ...madeIn(folder, maxBytes)];
     const both = reported.filter((entry) => made.some(({ instrument }) => instrument === entry.instrument));

@@ -24,6 +24,7 @@ import type { SupervisedPart } from './supervisor.ts';
 export const observatorySettings = {
   host: factsSettings.host,
   port: factsSettings.port,
+  basePath: factsSettings.basePath,
   accountPort: integer('account-port', 'PORT', 8401, { min: 0, max: 65_535 }, 'port of the account-view surface'),
   metricsPort: optionalInteger(
     'metrics-port',
@@ -162,7 +163,7 @@ const boundedNursery = ['--max-semi-space-size=8'] as const;
  * config file. Of the flags in `args`, only `--config` is passed on.
  */
 export function observatoryParts(values: ObservatoryValues, args: readonly string[], extra: Extra): SupervisedPart[] {
-  const { data, host, port, accountPort } = values;
+  const { data, host, port, basePath, accountPort } = values;
   const { archive, archiveKey } = extra;
   const artifacts = join(data, 'artifacts');
   const common = commonArgs(values, args);
@@ -183,7 +184,7 @@ export function observatoryParts(values: ObservatoryValues, args: readonly strin
       name: 'facts',
       kind: 'server',
       args: [
-        ...['--artifacts', artifacts, '--host', host, '--port', String(port)],
+        ...['--artifacts', artifacts, '--host', host, '--port', String(port), '--base-path', basePath],
         ...(archive === null ? [] : ['--archive', archive]),
         ...[...(extra.facts ?? []), ...common(0)],
       ],
@@ -194,9 +195,10 @@ export function observatoryParts(values: ObservatoryValues, args: readonly strin
       kind: 'server',
       nodeFlags: boundedNursery,
       args: [
-        ...['--store', labelStoreIn(data), '--data', data, '--host', host, '--port', String(accountPort)],
+        ...['--store', labelStoreIn(data), '--data', data],
+        ...['--host', host, '--port', String(accountPort), '--base-path', basePath],
         // The account part starts before the facts part, so a port that the facts part selects itself is not known yet.
-        ...(extra.linksAccounts && port !== 0 ? ['--facts-url', addressOf({ host, basePath: '' }, port)] : []),
+        ...(extra.linksAccounts && port !== 0 ? ['--facts-url', addressOf({ host, basePath }, port)] : []),
         ...(extra.account ?? []),
         ...common(3),
       ],

@@ -18,8 +18,8 @@ import { checkPublicUrl } from '../../src/main/doctor/public-url.ts';
 const passes = 'ok: passes responses, validators and refusals on, and serves nothing that has expired';
 
 /** Checks a proxy in front of a port. Returns each finding with the first setting that its remedy names. */
-async function checked(publicUrl: string, port: number, clock = Date.now): Promise<string[]> {
-  const service = { host: '127.0.0.1', port, basePath: '' };
+async function checked(publicUrl: string, port: number, clock = Date.now, basePath = ''): Promise<string[]> {
+  const service = { host: '127.0.0.1', port, basePath };
   const findings = await checkPublicUrl({ publicUrl, service, wait: (ms) => delay(ms), clock });
   return findings.map(({ level, found, todo }) => {
     const named = /\((?:nginx|no|Apache): ([^;)]+)/.exec(todo ?? '')?.[1];
@@ -128,6 +128,24 @@ it.skipIf(lacks('caddy'))(
     expect(found).toEqual(caddyCases.map(([name, , expected]) => [name, expected]));
   },
 );
+
+it('warns that it compared nothing if the service has another base path, or fails itself', async () => {
+  const artifacts = artifactFolder();
+  onTestFinished(artifacts.remove);
+  const args = ['facts', '--port', '0', '--artifacts', artifacts.path, '--base-path', '/atproto'];
+  const { url, port } = await startProgramInTest(args).listening();
+  const uncompared = (status: number) =>
+    `warn: the responses could not be compared: the service itself responds with status ${status}`;
+  expect(await checked(url, port)).toEqual([uncompared(404)]);
+  const failing = createServer(({ url: path = '' }, response) => {
+    const isHealth = path === '/health';
+    const error = { code: path.startsWith('/v1/doctor-') ? 'not_found' : 'internal_error' };
+    response.writeHead(isHealth ? 200 : error.code === 'not_found' ? 404 : 500);
+    response.end(JSON.stringify(isHealth ? { service: 'almanac-facts' } : { error }));
+  });
+  const { port: own } = await listenForTest(failing);
+  expect(await checked(`http://127.0.0.1:${own}`, own)).toEqual([uncompared(500)]);
+});
 
 describe.skipIf(lacks('nginx'))('while the facts service runs, the doctor', () => {
   let artifacts: ReturnType<typeof artifactFolder>;

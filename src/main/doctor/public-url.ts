@@ -167,14 +167,14 @@ async function compared({ publicUrl, service, clock }: PublicUrlOptions, path: s
   const received = await ask(publicUrl + paths.labelsOverview);
   const after = await ask(direct + paths.labelsOverview);
   // The service may begin or end to refuse the fact during the requests.
-  if (before.status !== after.status) return [];
+  if (before.status !== after.status) return [uncompared(before, after)];
   const stale = expiredIn(received, clock());
   if (after.status === 503 && received.status === 200 && !stale) {
     const found = 'the service refuses a fact of which the public address serves a response that has not expired yet';
     return [warn(check, found, 'run this again in three minutes')];
   }
   if (after.status === 503) return refusalFindings(received, 'the service refuses it', codeOf(after));
-  if (after.status !== 200) return [];
+  if (after.status !== 200) return [uncompared(after)];
   if (received.status !== 200) {
     const found = `${publicUrl}${paths.labelsOverview} has status ${received.status}, but the service serves it`;
     return [fail(check, found, codeOf(received) === null ? remedies.replaces : remedies.keepsRefusals)];
@@ -186,6 +186,15 @@ async function compared({ publicUrl, service, clock }: PublicUrlOptions, path: s
   }
   if (stale) findings.push(fail(check, describeStaleness(paths.labelsOverview, stale), remedies.revives));
   return findings;
+}
+
+/** Returns the finding for responses of the service that do not permit a comparison. */
+function uncompared(...responses: readonly Received[]): Finding {
+  const states = responses.map(({ status, why }) =>
+    status === 0 ? `does not respond (${why})` : `responds with status ${status}`,
+  );
+  const found = `the responses could not be compared: the service itself ${states.join(' and then ')}`;
+  return warn(check, found, 'correct --base-path, or run this again');
 }
 
 /** Returns why a response must have expired at a time; null if caches may still keep it. */

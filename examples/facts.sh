@@ -19,7 +19,7 @@ expired='
     "the fact is \($age + $seconds + 60 | floor) s old, but the service refuses it after \($limit | floor) s"
   end'
 
-# fact BASE PATH: the body of a fact. Ends the program with exit code 3 when the service refuses it, and 1 without a
+# fact BASE PATH CONTRACT: the body of a fact. Ends the program with exit code 3 when the service refuses it, and 1 without a
 # usable answer.
 fact() {
   local answer status refusal expiry
@@ -33,6 +33,10 @@ fact() {
   fi
   if [ "$status" != 200 ] || ! jq -e .contract <<<"$answer" >/dev/null 2>&1; then
     echo "no usable answer from $1: status $status" >&2
+    exit 1
+  fi
+  if [ "$(jq -r .contract <<<"$answer")" != "$3" ]; then
+    echo "no usable answer from $1: its contract is not $3" >&2
     exit 1
   fi
   if ! expiry=$(jq -r --arg path "$2" "$elapsed $expired" <<<"$answer" 2>/dev/null); then

@@ -23,6 +23,8 @@ else:
     print("alerts in 7 days", known(facts["alert_count_window"]), sep="\t")
 for labeler in facts["top_labelers_7d"]:
     print(labeler["labeler_did"], labeler["count"], sep="\t")
-# Caveats are part of the fact.
+# Caveats, and what is not measured, are part of the fact.
 for caveat in body["caveats"]:
     print("caveat", caveat, sep="\t")
+for thing in body["provenance"].get("does_not_measure", []):
+    print("does not measure", thing, sep="\t")

@@ -2,7 +2,7 @@
 # What do labelers do? labelers.sh BASE-ADDRESS. Exit code 3 when the service refuses the fact.
 set -euo pipefail
 . "$(dirname "$0")/facts.sh"
-body=$(fact "${1:-http://127.0.0.1:8400}" /v1/labels/overview)
+body=$(fact "${1:-http://127.0.0.1:8400}" /v1/labels/overview atproto.facts.labels.overview/v1)
 jq -r '
   # Null means not known. It is not a zero.
   def known: if . == null then "not known" else tostring end;
@@ -24,5 +24,6 @@ jq -r '
       ["alerts in 7 days", ($facts.alert_count_window | known)]
     end),
    ($facts.top_labelers_7d[] | [.labeler_did, (.count | tostring)]),
-   # Caveats are part of the fact.
-   (.caveats[] | ["caveat", .])) | join("\t")' <<<"$body"
+   # Caveats, and what is not measured, are part of the fact.
+   (.caveats[] | ["caveat", .]),
+   (.provenance.does_not_measure // [] | .[] | ["does not measure", .])) | join("\t")' <<<"$body"

@@ -24,8 +24,9 @@ try {
     console.log(`alerts in 7 days\t${facts.alert_count_window ?? 'not known'}`);
   }
   for (const { labeler_did, count } of facts.top_labelers_7d) console.log(`${labeler_did}\t${count}`);
-  // Caveats are part of the fact.
+  // Caveats, and what is not measured, are part of the fact.
   for (const caveat of caveats) console.log(`caveat\t${caveat}`);
+  for (const thing of provenance.does_not_measure ?? []) console.log(`does not measure\t${thing}`);
 } catch (error) {
   if (error instanceof NetworkError || error instanceof AnswerError || error instanceof StaleCacheError) {
     console.error(`no usable answer from ${base}: ${error.message}`);

@@ -2,7 +2,7 @@
 # How busy is the network? network-activity.sh BASE-ADDRESS. Exit code 3 when the service refuses the fact.
 set -euo pipefail
 . "$(dirname "$0")/facts.sh"
-body=$(fact "${1:-http://127.0.0.1:8400}" /v1/weather/metrics)
+body=$(fact "${1:-http://127.0.0.1:8400}" /v1/weather/metrics atproto.facts.weather.metrics/v1)
 jq -r "$elapsed"'
   # Null means not known. It is not a zero.
   def known: if . == null then "not known" else tostring end;
@@ -23,5 +23,6 @@ jq -r "$elapsed"'
    (.facts.collections | to_entries[] |
      if .value == null then [.key, "not observed"]
      else [.key, (.value.total | tostring), "\(.value.mean_rate_per_s | known) a second"] end),
-   # Caveats are part of the fact.
-   (.caveats[] | ["caveat", .])) | join("\t")' <<<"$body"
+   # Caveats, and what is not measured, are part of the fact.
+   (.caveats[] | ["caveat", .]),
+   (.provenance.does_not_measure // [] | .[] | ["does not measure", .])) | join("\t")' <<<"$body"

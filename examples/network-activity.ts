@@ -27,8 +27,9 @@ try {
     if (metrics) console.log(`${name}\t${metrics.total}\t${metrics.mean_rate_per_s ?? 'not known'} a second`);
     else console.log(`${name}\tnot observed`);
   }
-  // Caveats are part of the fact.
+  // Caveats, and what is not measured, are part of the fact.
   for (const caveat of value.caveats) console.log(`caveat\t${caveat}`);
+  for (const thing of value.provenance.does_not_measure ?? []) console.log(`does not measure\t${thing}`);
 } catch (error) {
   if (error instanceof NetworkError || error instanceof AnswerError || error instanceof StaleCacheError) {
     console.error(`no usable answer from ${base}: ${error.message}`);

@@ -17,6 +17,8 @@ for name, metrics in facts["collections"].items():
         print(name, "not observed", sep="\t")
     else:
         print(name, metrics["total"], f"{known(metrics['mean_rate_per_s'])} a second", sep="\t")
-# Caveats are part of the fact.
+# Caveats, and what is not measured, are part of the fact.
 for caveat in body["caveats"]:
     print("caveat", caveat, sep="\t")
+for thing in body["provenance"].get("does_not_measure", []):
+    print("does not measure", thing, sep="\t")

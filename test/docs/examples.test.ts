@@ -59,11 +59,17 @@ async function servingAged(seconds: number): Promise<string> {
   return `http://127.0.0.1:${port}`;
 }
 
+/** Returns the lines that state what a fact does not measure. */
+function notMeasured({ does_not_measure: things = [] }: { readonly does_not_measure?: readonly string[] }): string[] {
+  expect(things.length).toBeGreaterThan(0);
+  return things.map((thing) => `does not measure\t${thing}`);
+}
+
 // A missing tool is an error in CI, and a reason to skip elsewhere.
 describe.skipIf(missing.length > 0 && process.env.CI === undefined)('the examples', () => {
   it.each(named)('describe the activity of the network (%s)', async (language) => {
     const { url, fact } = await serving();
-    const { facts, caveats } = (await fact('/v1/weather/metrics')) as WeatherMetricsEnvelope;
+    const { facts, caveats, provenance } = (await fact('/v1/weather/metrics')) as WeatherMetricsEnvelope;
     const { window, total_events, collections } = facts;
     const { code, stdout, stderr } = await example(language, 'network-activity', url);
     expect([code, stderr]).toEqual([0, '']);
@@ -77,6 +83,7 @@ describe.skipIf(missing.length > 0 && process.env.CI === undefined)('the example
         metrics ? `${name}\t${metrics.total}\t${metrics.mean_rate_per_s} a second` : `${name}\tnot observed`,
       ),
       ...caveats.map((caveat) => `caveat\t${caveat}`),
+      ...notMeasured(provenance),
     ]);
   });
 
@@ -100,7 +107,7 @@ describe.skipIf(missing.length > 0 && process.env.CI === undefined)('the example
 
   it.each(named)('describe the activity of labelers (%s)', async (language) => {
     const { url, fact } = await serving();
-    const { facts, freshness, caveats } = (await fact('/v1/labels/overview')) as LabelsOverview;
+    const { facts, freshness, caveats, provenance } = (await fact('/v1/labels/overview')) as LabelsOverview;
     if (!('counts' in facts)) throw new Error('the fixture is not a recent overview');
     const { coverage, counts } = facts;
     const { code, stdout, stderr } = await example(language, 'labelers', url);
@@ -117,6 +124,7 @@ describe.skipIf(missing.length > 0 && process.env.CI === undefined)('the example
       `labelers active in 7 days\t${counts.labelers_active_7d}`,
       ...facts.top_labelers_7d.map(({ labeler_did, count }) => `${labeler_did}\t${count}`),
       ...caveats.map((caveat) => `caveat\t${caveat}`),
+      ...notMeasured(provenance),
     ]);
   });
 
@@ -179,6 +187,20 @@ describe.skipIf(missing.length > 0 && process.env.CI === undefined)('the example
         ),
       ],
     ]);
+  });
+
+  it.each(all)('report in one line that a response has another contract (%s, %s)', async (language, name) => {
+    const { fact } = await serving();
+    const server = createServer((request, response) => {
+      void fact(request.url ?? '/').then((value) => {
+        const body = value as WeatherMetricsEnvelope;
+        response.writeHead(200, { 'Content-Type': 'application/json' });
+        response.end(JSON.stringify({ ...body, contract: body.contract.replace(/v1$/, 'v2') }));
+      });
+    });
+    const { port } = await listenForTest(server);
+    const { code, stdout, stderr } = await example(language, name, `http://127.0.0.1:${port}`);
+    expect([code, stdout, stderr.trimEnd().split('\n')]).toEqual([1, '', [expect.stringContaining('atproto.facts.')]]);
   });
 
   it.each(all)('report in one line that no server is listening (%s, %s)', async (language, name) => {

@@ -16,13 +16,13 @@ const places = {
   archive: [archiveSettings, ['archive', 'artifacts', 'archiveKey']],
 } as const satisfies Readonly<Record<string, readonly [Settings, readonly string[]]>>;
 
-it('a demo uses only its own files and its own network, also if variables name those of a live observatory', () => {
+it('a demo uses only its own files and its own network, also if variables name those of a live observatory', async () => {
   const network = {
     ...{ jetstream: 'ws://127.0.0.1:1', plc: 'http://127.0.0.1:2', relay: 'http://127.0.0.1:3', seeds: '/sim/seeds' },
     ...{ accounts: [], archive: '/demo/archive', archived: Promise.resolve(true) },
   };
   const ports = { host: '127.0.0.1', port: 8400, basePath: '/atproto', accountPort: 8401, metricsPort: null };
-  const parts = demoParts({ ...ports, data: '/demo', contact: null, logLevel: 'info' }, [], network);
+  const parts = await demoParts({ ...ports, data: '/demo', contact: null, logLevel: 'info' }, [], network);
   const known = Object.values(places).flatMap(([settings]) => Object.values<Setting<unknown>>(settings));
   const named = Object.values(places).flatMap(([settings, names]) => names.map((name) => flagOf(settings, name)));
   const resolved = Object.entries(places).map(([part, [settings, names]]) => {

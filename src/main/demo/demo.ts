@@ -1,7 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { artifactNames } from '../../artifact/write.ts';
 import { accountPaths } from '../../contract/identifiers.ts';
 import { OperatorError } from '../../ops/errors.ts';
 import type { LogLevel } from '../../ops/log.ts';
@@ -53,7 +52,7 @@ export const demoCommand: Command<typeof demoSettings> = {
               endpoints: [network.jetstream],
               // A simulated network has no external hosts to check.
               tryHosts: async () => [],
-              parts: demoParts({ ...values, data: folder.path }, args, network),
+              parts: await demoParts({ ...values, data: folder.path }, args, network),
               remarks: (urls) => [
                 'SIMULATED: none of this data is real',
                 ...['labelers', 'archive'].map((path) => `${path.padEnd(9)}${urls.get('facts') ?? ''}/${path}`),
@@ -82,11 +81,13 @@ function pageOf(did: string, url: string | undefined): string {
  * Returns the processes of a demo. They observe the simulated network and use only the files of the demo, regardless of
  * variables and the config file.
  */
-export function demoParts(
+export async function demoParts(
   values: ObservatoryValues,
   args: readonly string[],
   { jetstream, plc, relay, seeds, accounts, archive, archived }: Omit<DemoNetwork, keyof Running>,
-): SupervisedPart[] {
+): Promise<SupervisedPart[]> {
+  // Load this module on demand, because it loads node:crypto, which other commands do not need.
+  const { artifactNames } = await import('../../artifact/write.ts');
   const samples = accounts.flatMap(({ did, shows }) => ['--sample-account', `${did} ${shows}`]);
   const fileOf = (artifact: keyof typeof artifactNames): string =>
     join(values.data, 'artifacts', artifactNames[artifact]);

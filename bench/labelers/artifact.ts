@@ -86,7 +86,7 @@ try {
   const reader = new WindowReader(store);
   const cache = { definitions: new DefinitionCache(store), memories: new Map() };
   const inputs = {
-    ...{ origin: 'simulated' as const, labelers, waits: () => false, isPaused: () => false, deniedSince: () => null },
+    ...{ origin: 'simulated' as const, labelers, waits: () => false, pauseOf: () => null, deniedSince: () => null },
     failed: () => undefined,
   };
   const sources = labelers.map(({ did, tracker: { state } }) => ({
@@ -96,7 +96,14 @@ try {
     answered: true,
   }));
   const overviewInputs = {
-    ...{ windowDays: 30, origin: 'simulated' as const, departures: [], capped: [], paused: null, dailyRows: 1_000_000 },
+    ...{
+      windowDays: 30,
+      origin: 'simulated' as const,
+      departures: [],
+      capped: new Map<string, never>(),
+      paused: null,
+      dailyRows: 1_000_000,
+    },
     ...{ notEnrolled: 0, unreachable: 0, directoryOnly: 0, delayed: 0, dropped: 0, waiting: 0, denied: 0 },
   };
   /** Processor time and longest turn of each part in milliseconds. */

@@ -89,7 +89,15 @@ function overviewOf(labelers: readonly SimulatedLabeler[], epoch: Micros, now: M
     notEnrolled: known.length - enrolled.length,
     unreachable: known.filter((one) => isUnreachable(one, now)).length,
     delayed: enrolled.filter(({ tracker }) => tracker.delayed).length,
-    ...{ directoryOnly: 0, dropped: 0, waiting: 0, denied: 0, paused: null, capped: [], dailyRows: 2_000_000 },
+    ...{
+      directoryOnly: 0,
+      dropped: 0,
+      waiting: 0,
+      denied: 0,
+      paused: null,
+      capped: new Map<string, never>(),
+      dailyRows: 2_000_000,
+    },
   });
 }
 

@@ -214,6 +214,7 @@ export const labelerProblems = [
   'denied_by_operator',
   /** The labeler used up its daily allowance, so reading is paused until the next day. */
   'share_exceeded',
+  /** The cause is not known, or a limit of the instrument that the labeler did not reach itself pauses its reading. */
   'unknown',
 ] as const;
 /** Problem that prevents Almanac from reading a labeler completely. */

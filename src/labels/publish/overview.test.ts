@@ -27,7 +27,7 @@ const inputs: OverviewInputs = {
   waiting: 0,
   denied: 0,
   paused: null,
-  capped: [],
+  capped: new Map(),
   dailyRows: 2_000_000,
 };
 /** Returns the window of a store whose labelers have these events in each interval. */
@@ -51,7 +51,14 @@ const counts = [
 ];
 
 test('each caveat that counts a part also states the total', () => {
-  const troubled = { ...inputs, delayed: 1, paused: 'disk_full', dropped: 7, waiting: 4, capped: ['did:plc:b'] };
+  const troubled = {
+    ...inputs,
+    delayed: 1,
+    paused: 'disk_full',
+    dropped: 7,
+    waiting: 4,
+    capped: new Map([['did:plc:b', 'source'] as const]),
+  };
   const refusals = [
     { source: 'did:plc:a', reason: 'malformed', count: 2 },
     { source: 'did:plc:a', reason: 'late', count: 9 },
@@ -64,7 +71,7 @@ test('each caveat that counts a part also states the total', () => {
     'Some labelers keep only one row for each subject and value',
     '1 of 3 labelers that this instrument follows does not respond at the moment; its events arrive late',
     'No labels of any of the 3 labelers are accepted at the moment (disk_full)',
-    '1 of 3 labelers that this instrument follows is paused until midnight UTC or until there is enough disk space, because it used up a daily allowance of at most 2000000 labels; ' +
+    '1 of 3 labelers that this instrument follows is paused until midnight UTC, because it used up a daily allowance of at most 2000000 labels; ' +
       '2 that were paused within 7 days are not ranked',
     '4 of 7 labelers wait, because the maximum number of labelers is already being read',
     '7 further labelers were announced after the maximum number of known labelers was reached',
@@ -73,8 +80,11 @@ test('each caveat that counts a part also states the total', () => {
 });
 
 test('each caveat has the correct singular or plural', () => {
-  const two = ['did:plc:a', 'did:plc:b'];
-  const other = { ...inputs, notEnrolled: 1, delayed: 2, waiting: 1, dropped: 1, capped: two, paused: 'disk_full' };
+  const capped = new Map([
+    ['did:plc:a', 'source'],
+    ['did:plc:b', 'source'],
+  ] as const);
+  const other = { ...inputs, notEnrolled: 1, delayed: 2, waiting: 1, dropped: 1, capped, paused: 'disk_full' };
   const refusals = [{ source: 'did:plc:a', reason: 'oversized', count: 1 }] as const;
   const sources = inputs.sources.map((source) =>
     source.did === 'did:plc:a' ? { ...source, state: 'probing' as const } : source,
@@ -90,11 +100,28 @@ test('each caveat has the correct singular or plural', () => {
     'Some labelers keep only one row for each subject and value',
     '2 of 3 labelers that this instrument follows do not respond at the moment',
     'No labels of any of the 3 labelers are accepted at the moment (disk_full)',
-    '2 of 3 labelers that this instrument follows are paused until midnight UTC or until there is enough disk space',
+    '2 of 3 labelers that this instrument follows are paused until midnight UTC',
     '1 of 4 labelers waits',
     '1 further labeler was announced after the maximum number of known labelers was reached',
     '1 of 101 rows of the window was refused because of its form',
   ]);
+});
+
+test('a caveat counts labelers that used up their allowance apart from labelers that wait for a limit of the instrument', () => {
+  const said = (reasons: readonly ('source' | 'domain' | 'class' | 'disk')[]) => {
+    const capped = new Map(reasons.map((reason, at) => [`did:plc:${at}`, reason]));
+    return caveatsOf({ ...inputs, capped }, counts, [], reasons.length)[4];
+  };
+  expect(said(['class'])).toBe(
+    '0 of 3 labelers that this instrument follows are paused until midnight UTC, because they used up a daily allowance of at most 2000000 labels; ' +
+      '1 of 3 waits because of a limit of this instrument: the share of its domain or of its class, or disk space; ' +
+      '1 that was paused within 7 days is not ranked.',
+  );
+  expect(said(['source', 'domain', 'disk'])).toBe(
+    '1 of 3 labelers that this instrument follows is paused until midnight UTC, because it used up a daily allowance of at most 2000000 labels; ' +
+      '2 of 3 wait because of a limit of this instrument: the share of their domain or of their class, or disk space; ' +
+      '3 that were paused within 7 days are not ranked.',
+  );
 });
 
 test('a caveat distinguishes unreachable labelers from labelers that never responded', () => {
@@ -235,7 +262,11 @@ test('a labeler that is paused, or was paused within the last seven days, is not
     dids.map((did) => [did, 5]),
     { gaps },
   );
-  const { top_labelers_7d: top } = await makeOverview(reading, { ...inputs, now, capped: ['did:plc:a'] });
+  const { top_labelers_7d: top } = await makeOverview(reading, {
+    ...inputs,
+    now,
+    capped: new Map([['did:plc:a', 'class']]),
+  });
   expect(top.map(({ labeler_did }) => labeler_did)).toEqual(['did:plc:c', 'did:plc:d']);
 });
 

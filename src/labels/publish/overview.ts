@@ -5,6 +5,7 @@ import type { Epoch, Frontier, RefusalCount, RefusalReason, StoredGap } from '..
 import { type Purge, removalSentence, type SpaceRemoval, spaceRemovalSentence } from '../../store/removals.ts';
 import { day, micros } from '../../store/time.ts';
 import { maxKnown } from '../roster/roster.ts';
+import type { CapReason } from '../shares/daily-cap.ts';
 import { coverageOf, type EnrolledSource, summarizeGaps, timestamp, windowOf } from './coverage.ts';
 import type { Counted } from './window/day-counts.ts';
 
@@ -35,8 +36,8 @@ export interface OverviewInputs {
   readonly denied: number;
   /** Reason for the current pause of acceptance, or null if acceptance is not paused. */
   readonly paused: string | null;
-  /** DIDs of sources that are paused because they used up a daily allowance, or because the disk is nearly full. */
-  readonly capped: readonly string[];
+  /** DIDs of sources that are paused because a share is used up or because the disk is nearly full, with the reason. */
+  readonly capped: ReadonlyMap<string, CapReason>;
   /** Maximum number of rows of a source in a day. */
   readonly dailyRows: number;
 }
@@ -85,7 +86,7 @@ export async function makeOverview(
     ...{ gaps: reading.gaps, departures: inputs.departures, counted, window, week },
     observed: { start: micros(Math.max(window.start, startedAt)), end: now },
   });
-  const unranked = new Set([...inputs.capped, ...cutShort]);
+  const unranked = new Set([...inputs.capped.keys(), ...cutShort]);
   const facts = { now, windowDays, startedAt, observedThrough, gaps, sources, refusals };
   return {
     schema: 'labels.recent-overview.v1',
@@ -196,23 +197,32 @@ function responseCaveats({ sources, directoryOnly, delayed }: OverviewInputs): s
 }
 
 /**
- * Returns the caveats about a pause of acceptance, and about sources that are paused because they used up a daily
- * allowance.
+ * Returns the caveats about a pause of acceptance, and about sources that are paused. Sources that used up their own
+ * allowance are counted apart from those that wait because of the others.
  */
-function pauseCaveats({ sources, paused, capped, dailyRows }: OverviewInputs, unranked: number): string[] {
+function pauseCaveats(inputs: OverviewInputs, unranked: number): string[] {
+  const { sources, paused, capped, dailyRows } = inputs;
   const caveats: string[] = [];
   if (paused !== null) {
     const all = sources.length === 1 ? 'the one labeler' : `any of the ${sources.length} labelers`;
     caveats.push(`No labels of ${all} are accepted at the moment (${paused}).`);
   }
   if (unranked > 0) {
+    const own = [...capped.values()].filter((reason) => reason === 'source').length;
     caveats.push(
-      `${share(capped.length, sources.length)} that this instrument follows ${are(capped.length)} paused until midnight UTC ` +
-        `or until there is enough disk space, because ${capped.length === 1 ? 'it' : 'they'} used up a daily allowance of at most ${dailyRows} labels; ` +
-        `${unranked} that ${unranked === 1 ? 'was' : 'were'} paused within 7 days ${are(unranked)} not ranked.`,
+      `${share(own, sources.length)} that this instrument follows ${are(own)} paused until midnight UTC, ` +
+        `because ${own === 1 ? 'it' : 'they'} used up a daily allowance of at most ${dailyRows} labels; ` +
+        `${waitClause(capped.size - own, sources.length)}${unranked} that ${unranked === 1 ? 'was' : 'were'} paused within 7 days ${are(unranked)} not ranked.`,
     );
   }
   return caveats;
+}
+
+/** Returns the clause about labelers that are paused although they did not use up their own allowance. */
+function waitClause(count: number, all: number): string {
+  if (count === 0) return '';
+  const [verb, whose] = count === 1 ? ['waits', 'its'] : ['wait', 'their'];
+  return `${count} of ${all} ${verb} because of a limit of this instrument: the share of ${whose} domain or of ${whose} class, or disk space; `;
 }
 
 /** Returns the caveats about labelers that wait, exceed the maximum number of known labelers, or are denied. */

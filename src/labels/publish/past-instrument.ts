@@ -82,13 +82,21 @@ function asOf(reading: WindowReading, now: Micros): WindowReading {
 }
 
 function listing(labelers: readonly KnownLabeler[]): Omit<LabelersInputs, 'failed'> {
-  return { origin: 'simulated', labelers, waits: () => false, isPaused: () => false, deniedSince: () => null };
+  return { origin: 'simulated', labelers, waits: () => false, pauseOf: () => null, deniedSince: () => null };
 }
 
 function overviewInputs(labelers: readonly KnownLabeler[], now: Micros): OverviewInputs {
   const enrolled = labelers.filter((labeler) => isEnrolled(labeler, now));
   return {
-    ...{ now, windowDays, dailyRows, origin: 'simulated', departures: [], capped: [], paused: null },
+    ...{
+      now,
+      windowDays,
+      dailyRows,
+      origin: 'simulated',
+      departures: [],
+      capped: new Map<string, never>(),
+      paused: null,
+    },
     sources: enrolled.map((labeler) => sourceAt(labeler, now)),
     notEnrolled: labelers.length - enrolled.length,
     directoryOnly: countDirectoryOnly(enrolled),

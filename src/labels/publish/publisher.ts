@@ -8,7 +8,7 @@ import { writeHeld } from '../operator/hold.ts';
 import { departureOf, isUnreachable, type KnownLabeler } from '../roster/known-labeler.ts';
 import type { Roster } from '../roster/roster.ts';
 import type { GapWriter } from '../shares/commits.ts';
-import type { DailyCap } from '../shares/daily-cap.ts';
+import type { CapReason, DailyCap } from '../shares/daily-cap.ts';
 import type { ShareKey } from '../shares/fair-queue.ts';
 import type { Pace } from '../shares/pace.ts';
 import type { Telemetry } from '../shares/telemetry.ts';
@@ -156,7 +156,7 @@ function statesFor(
     dropped: roster.dropped,
     denied: options.denied(),
     paused: options.paused(),
-    capped: cap.pausedSources,
+    capped: pauses(cap),
     dailyRows: cap.limit,
   };
   return { states, enrolled };
@@ -173,6 +173,16 @@ function evictedGaps({ inWindow, lastRows, window }: WindowReading, roster: Pick
 
 function sourceOf({ did, origin, tracker }: KnownLabeler): EnrolledSource {
   return { did, origin, state: tracker.state, answered: tracker.tracked.lastAnswered !== null };
+}
+
+/** Returns the reasons of the sources that are currently paused, by DID. */
+function pauses(cap: DailyCap): Map<string, CapReason> {
+  const reasons = new Map<string, CapReason>();
+  for (const did of cap.pausedSources) {
+    const reason = cap.reasonOf(did);
+    if (reason !== null) reasons.set(did, reason);
+  }
+  return reasons;
 }
 
 /** Reports the numbers of labelers and the shares that are used. */
@@ -207,11 +217,11 @@ function labelersInputs({
   log,
   telemetry,
 }: PublisherOptions): LabelersInputs {
-  const paused = new Set(cap.pausedSources);
+  const paused = pauses(cap);
   let hasFailed = false;
   return {
     ...{ origin: settings.origin, labelers: roster.labelers, waits, deniedSince },
-    isPaused: (did) => paused.has(did),
+    pauseOf: (did) => paused.get(did) ?? null,
     failed: (did, error) => {
       telemetry.sourceFailed('listing');
       if (!hasFailed)

@@ -67,7 +67,7 @@ export const capShares: {
  * Reason for a pause of a source: the share of the source, its domain or its class is used up, or the disk is nearly
  * full.
  */
-type CapReason = 'source' | 'domain' | 'class' | 'disk';
+export type CapReason = 'source' | 'domain' | 'class' | 'disk';
 
 /** Number of rows, and the bytes that they occupy in the store. */
 interface DayCost {

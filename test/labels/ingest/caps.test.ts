@@ -78,7 +78,7 @@ describe('a source that exceeds its daily share', () => {
     await until('the labels of the other one are stored', async () => (await rows(observed))[calm.did] === 10);
     await until('the caveat is published', async () =>
       (await observed.overview()).caveats.includes(
-        '1 of 2 labelers that this instrument follows is paused until midnight UTC or until there is enough disk space, because it used up a daily allowance of at most 45 labels; ' +
+        '1 of 2 labelers that this instrument follows is paused until midnight UTC, because it used up a daily allowance of at most 45 labels; ' +
           '1 that was paused within 7 days is not ranked.',
       ),
     );

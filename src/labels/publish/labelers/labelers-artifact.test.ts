@@ -23,7 +23,7 @@ const did = 'did:plc:ar7c4by46qjdydhdevvrndac';
 const context = {
   window,
   waits: () => false,
-  isPaused: () => false,
+  pauseOf: () => null,
   deniedSince: () => null,
   refused: new Set<string>(),
 };
@@ -143,7 +143,7 @@ test('the states "denied" and "departed" and the problems of labelers are taken 
   expect(of({ state: 'undated_only' })).toEqual(['undated_only', 'labels_undated', true]);
   expect(of({ state: 'cursor_order_unverified' })).toEqual(['cursor_order_unverified', 'order_unverified', true]);
   expect(of({ state: 'unavailable' })).toEqual(['unavailable', 'unknown', true]);
-  expect(of({}, {}, { isPaused: () => true })).toEqual(['established', 'share_exceeded', true]);
+  expect(of({}, {}, { pauseOf: () => 'source' })).toEqual(['established', 'share_exceeded', true]);
   expect(of({}, {}, { waits: () => true })).toEqual(['departed', 'unknown', false]);
 });
 

@@ -3,13 +3,13 @@ import { rosterRow } from '../../../../harness/store/roster-row.ts';
 import type { RosterRow } from '../../../store/roster.ts';
 import { day, hour, micros, minute } from '../../../store/time.ts';
 import { type KnownLabeler, labelerFromRow } from '../../roster/known-labeler.ts';
-import { listedLabeler } from './listed-labeler.ts';
+import { type ListingContext, listedLabeler } from './listed-labeler.ts';
 
 const now = micros(20_040 * day);
 const window = { start: micros(now - 30 * day), end: now };
 const did = 'did:plc:ar7c4by46qjdydhdevvrndac';
 const context = {
-  ...{ window, waits: () => false, isPaused: () => false, deniedSince: () => null },
+  ...{ window, waits: () => false, pauseOf: () => null, deniedSince: () => null },
   refused: new Set<string>(),
 };
 
@@ -54,4 +54,26 @@ test('a labeler whose trial or whose 7 days of failures ended is departed since 
     (one) => listedLabeler(one, context).stateSince,
   );
   expect(since).toEqual([now - day, now - 2 * day]);
+});
+
+/** Returns the problem of a labeler that was read throughout the window and is now paused for a reason. */
+function problemIf(
+  reason: ReturnType<ListingContext['pauseOf']>,
+  changes: Partial<RosterRow> = {},
+  refused: readonly string[] = [],
+) {
+  return listedLabeler(labelerOf(changes), { ...context, pauseOf: () => reason, refused: new Set(refused) }).problem;
+}
+
+test('only a labeler that used up its own allowance has the problem that it exceeded its share', () => {
+  const reasons = [null, 'source', 'domain', 'class', 'disk'] as const;
+  expect(reasons.map((reason) => problemIf(reason))).toEqual([null, 'share_exceeded', 'unknown', 'unknown', 'unknown']);
+});
+
+test('a pause that a labeler did not cause does not hide a problem that its operator can end', () => {
+  expect([
+    problemIf('class', {}, [did]),
+    problemIf('domain', { state: 'undated_only' }),
+    problemIf('disk', { state: 'cursor_order_unverified' }),
+  ]).toEqual(['labels_refused', 'labels_undated', 'order_unverified']);
 });

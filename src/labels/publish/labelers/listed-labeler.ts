@@ -5,6 +5,7 @@ import { coverageTolerance } from '../../../store/gaps.ts';
 import type { StoredGap } from '../../../store/port.ts';
 import { type Interval, micros } from '../../../store/time.ts';
 import { departureOf, isEnrolled, type KnownLabeler } from '../../roster/known-labeler.ts';
+import type { CapReason } from '../../shares/daily-cap.ts';
 import { discoverySources } from '../../shares/telemetry.ts';
 import { stateTimes } from '../../state/reading-state.ts';
 
@@ -34,8 +35,8 @@ export interface ListingContext {
   readonly window: Interval;
   /** Returns true if a labeler waits because the maximum number of labelers is being read. */
   readonly waits: (labeler: KnownLabeler) => boolean;
-  /** Returns true if a labeler is paused because it used up a daily allowance, or because the disk is nearly full. */
-  readonly isPaused: (did: string) => boolean;
+  /** Returns the reason for which the labels of a labeler are currently not stored, or null if it is not paused. */
+  readonly pauseOf: (did: string) => CapReason | null;
   /** Labelers of which labels, or messages that were not understood, were refused in the last 24 hours. */
   readonly refused: ReadonlySet<string>;
   /** Returns the time of a labeler's denial, or null if the time is unknown. */
@@ -82,7 +83,7 @@ export function listedLabeler(labeler: KnownLabeler, context: ListingContext): L
     handle: denied || labeler.handle === null ? null : { name: labeler.handle, confirmed: labeler.handleConfirmed },
     ...{ enrolled, state },
     stateSince: micros(Math.min(now, since ?? tracked.stateSince)),
-    problem: problemOf(labeler, state, { isPaused: context.isPaused(did), isRefused: context.refused.has(did) }),
+    problem: problemOf(labeler, state, { pause: context.pauseOf(did), isRefused: context.refused.has(did) }),
     provenance: labeler.provenance,
     readBy: isRead ? reading.readBy : null,
     firstAnswered: upTo(now, tracked.firstAnswered),
@@ -135,13 +136,14 @@ function hasService({ resolutionStatus }: KnownLabeler): boolean {
 function problemOf(
   labeler: KnownLabeler,
   state: LabelerState,
-  { isPaused, isRefused }: { readonly isPaused: boolean; readonly isRefused: boolean },
+  { pause, isRefused }: { readonly pause: CapReason | null; readonly isRefused: boolean },
 ): LabelerProblem | null {
   if (state === 'denied') return 'denied_by_operator';
   if (labeler.resolutionStatus === 'no_labeler') return 'no_labeler_service';
   if (labeler.resolutionStatus === 'bad_endpoint') return 'endpoint_not_public';
-  if (isPaused) return 'share_exceeded';
-  if (state === 'established') return isRefused ? 'labels_refused' : null;
+  if (pause === 'source') return 'share_exceeded';
+  // A labeler that a limit of the instrument pauses is not read completely, but it did not cause that.
+  if (state === 'established') return isRefused ? 'labels_refused' : pause === null ? null : 'unknown';
   if (state === 'undated_only') return 'labels_undated';
   const problem = labeler.tracker.problem ?? 'unknown';
   return problem === 'unknown' && state === 'cursor_order_unverified' ? 'order_unverified' : problem;

@@ -44,7 +44,7 @@ async function publications(
   };
   const cache = { definitions: new DefinitionCache({ definitions }), memories: new Map() };
   const inputs = {
-    ...{ origin: 'simulated' as const, labelers, waits: () => false, isPaused: () => false, deniedSince: () => null },
+    ...{ origin: 'simulated' as const, labelers, waits: () => false, pauseOf: () => null, deniedSince: () => null },
     ...{ failed: () => undefined, monotonic },
   };
   const published: Record<string, Values>[] = [];

@@ -234,7 +234,7 @@ export function completeUntil({
 }
 
 /** Returns the parts of an interval that are not in any gap. */
-function uncovered({ start, end }: Interval, gaps: readonly Interval[]): Interval[] {
+export function uncovered({ start, end }: Interval, gaps: readonly Interval[]): Interval[] {
   const parts: Interval[] = [];
   let from = start;
   for (const gap of gaps.toSorted((a, b) => a.start - b.start)) {

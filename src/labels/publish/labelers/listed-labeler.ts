@@ -1,7 +1,7 @@
 import { labelersLimits } from '../../../artifact/labelers.ts';
 import type { Micros } from '../../../contract/timestamp.ts';
 import type { GapReason, LabelerProblem, LabelerState, ReadingTransport } from '../../../contract/vocabulary.ts';
-import { coverageTolerance } from '../../../store/gaps.ts';
+import { coverageTolerance, uncovered } from '../../../store/gaps.ts';
 import type { StoredGap } from '../../../store/port.ts';
 import { type Interval, micros } from '../../../store/time.ts';
 import { departureOf, isEnrolled, type KnownLabeler } from '../../roster/known-labeler.ts';
@@ -167,16 +167,25 @@ interface UnreadInputs {
 
 /**
  * Returns the time in the window in which a labeler was not read: its gaps, the time before its first response or
- * before `floor`, and the time since its last response if this time exceeds the tolerance. Sorted by start, disjoint
- * per reason.
+ * before `floor`, and the time since its last response, without the pauses of the instrument, if this time exceeds the
+ * tolerance. Sorted by start, disjoint per reason.
  */
 export function unreadTime({ window, floor, gaps, firstAnswered, lastAnswered }: UnreadInputs): UnreadGap[] {
   const begin = micros(Math.min(window.end, Math.max(firstAnswered ?? window.end, floor)));
   const all: UnreadGap[] = [...gaps, { start: window.start, end: begin, reason: 'not_observed' }];
-  if (lastAnswered !== null && window.end - lastAnswered > coverageTolerance) {
-    all.push({ start: lastAnswered, end: window.end, reason: 'source_unavailable' });
+  if (lastAnswered !== null) {
+    const silent = uncovered({ start: lastAnswered, end: window.end }, gaps.filter(isOwnPause));
+    const length = silent.reduce((sum, { start, end }) => sum + end - start, 0);
+    if (length > coverageTolerance) all.push(...silent.map((part) => ({ ...part, reason: unavailable })));
   }
   return joinedByReason(all, window);
+}
+
+const unavailable: GapReason = 'source_unavailable';
+
+/** Returns true for a gap in which the instrument did not read, so that the labeler could not respond. */
+function isOwnPause({ reason }: StoredGap): boolean {
+  return reason === 'ingest_paused' || reason === 'maintenance';
 }
 
 /** Returns the parts of gaps in the window, sorted by start. Gaps of one reason that overlap or touch are merged. */

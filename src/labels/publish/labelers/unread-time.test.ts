@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { gapReasons } from '../../../contract/vocabulary.ts';
+import type { StoredGap } from '../../../store/port.ts';
 import { day, hour, micros, minute } from '../../../store/time.ts';
 import { partsOf } from '../window/day-counts.ts';
 import { listedGaps, merged, readShares, type UnreadGap, unreadTime } from './listed-labeler.ts';
@@ -8,7 +9,7 @@ import { listedGaps, merged, readShares, type UnreadGap, unreadTime } from './li
 const did = 'did:plc:a';
 const window = { start: micros(100.5 * day), end: micros(130.5 * day) };
 const inputs = {
-  ...{ window, floor: micros(0), gaps: [] },
+  ...{ window, floor: micros(0), gaps: [] as readonly StoredGap[] },
   ...{ firstAnswered: micros(0), lastAnswered: window.end },
 };
 
@@ -32,6 +33,33 @@ test('the time since the last response is unread if it exceeds ten minutes', () 
   expect(silent(10 * minute)).toEqual([]);
   expect(silent(11 * minute)).toEqual([
     { start: window.end - 11 * minute, end: window.end, reason: 'source_unavailable' },
+  ]);
+});
+
+test('a labeler is not unavailable while the instrument itself pauses or is stopped', () => {
+  const before = (ago: number) => micros(window.end - ago);
+  const silentFor = (ago: number, gaps: typeof inputs.gaps) =>
+    unreadTime({ ...inputs, gaps, lastAnswered: before(ago) });
+  const paused = { source: did, start: before(3 * hour), end: window.end, reason: 'ingest_paused' as const };
+  const stopped = { source: null, start: before(3 * hour), end: before(minute), reason: 'maintenance' as const };
+  expect(silentFor(3 * hour, [paused])).toEqual([
+    { start: before(3 * hour), end: window.end, reason: 'ingest_paused' },
+  ]);
+  // The nine minutes of a quiet stream before the instrument stopped, and the minute after its start, are tolerated.
+  expect(silentFor(3 * hour + 9 * minute, [stopped])).toEqual([
+    { start: before(3 * hour), end: before(minute), reason: 'maintenance' },
+  ]);
+});
+
+test('the time since the last response before and after a pause of the instrument is unread if it exceeds ten minutes', () => {
+  const before = (ago: number) => micros(window.end - ago);
+  const paused = { source: null, start: before(3 * hour), end: before(hour), reason: 'ingest_paused' as const };
+  const lost = { source: did, start: before(hour), end: before(30 * minute), reason: 'cursor_reset' as const };
+  expect(unreadTime({ ...inputs, gaps: [paused, lost], lastAnswered: before(4 * hour) })).toEqual([
+    { start: before(4 * hour), end: before(3 * hour), reason: 'source_unavailable' },
+    { start: before(3 * hour), end: before(hour), reason: 'ingest_paused' },
+    { start: before(hour), end: before(30 * minute), reason: 'cursor_reset' },
+    { start: before(hour), end: window.end, reason: 'source_unavailable' },
   ]);
 });
 

@@ -45,10 +45,13 @@ function readingOf(
   };
 }
 
-const counts = [
-  { labeler: 'did:plc:c', events: 75 },
-  { labeler: 'did:plc:a', events: 25 },
-];
+const counts = {
+  counts: [
+    { labeler: 'did:plc:c', events: 75 },
+    { labeler: 'did:plc:a', events: 25 },
+  ],
+  leftOut: 0,
+};
 
 test('each caveat that counts a part also states the total', () => {
   const troubled = {
@@ -200,7 +203,7 @@ test('a labeler that never responded does not count as without gaps, although no
 });
 
 test('no caveat names an account, and caveats without a cause are omitted', () => {
-  const caveats = caveatsOf(inputs, [], [], 0);
+  const caveats = caveatsOf(inputs, { counts: [], leftOut: 0 }, [], 0);
   expect(caveats).toHaveLength(4);
   expect(caveats.join()).not.toMatch(/did:|at:\/\//);
 });
@@ -275,6 +278,14 @@ test('a caveat states the number of rows that are excluded because they repeat k
   expect((await makeOverview(readingOf([], { inWindow }), inputs)).caveats).toContain(
     '850 rows of the window, from 2 labelers that changed their keys, repeat known labels with a new date: they are stored, ' +
       'but not counted as new events.',
+  );
+});
+
+test('the total in the caveat about refused rows includes the stored rows that are not counted', async () => {
+  const inWindow = { counts: [{ labeler: 'did:plc:a', events: 200 }], leftOut: 850, labelers: 2 };
+  const refusals = [{ source: 'did:plc:a', reason: 'malformed', count: 2 }] as const;
+  expect((await makeOverview(readingOf([], { inWindow, refusals }), inputs)).caveats).toContain(
+    '2 of 1052 rows of the window were refused because of their form, size or author.',
   );
 });
 

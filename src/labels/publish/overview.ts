@@ -109,7 +109,7 @@ export async function makeOverview(
       .map(({ labeler, events }) => ({ labeler_did: labeler, count: events })),
     does_not_measure: labelExclusions,
     caveats: [
-      ...caveatsOf(inputs, inWindow, refusals, unranked.size),
+      ...caveatsOf(inputs, reading.inWindow, refusals, unranked.size),
       ...[notCounted, ...removed].filter((caveat) => caveat !== null),
       gapCaveat(times, { labelers: counted.size, unread: neverRead(sources, times) }),
     ],
@@ -151,16 +151,16 @@ function gapCaveat(
 /** Returns the caveats about the limits of the instrument. A caveat that counts a part also states the total. */
 export function caveatsOf(
   inputs: OverviewInputs,
-  inWindow: Counted['counts'],
+  { counts, leftOut }: Pick<Counted, 'counts' | 'leftOut'>,
   refusals: readonly RefusalCount[],
   unranked: number,
 ): string[] {
   return [
-    ...readingCaveats(inputs, inWindow),
+    ...readingCaveats(inputs, counts),
     ...responseCaveats(inputs),
     ...pauseCaveats(inputs, unranked),
     ...rosterCaveats(inputs),
-    ...refusalCaveats(refusals, total(inWindow)),
+    ...refusalCaveats(refusals, total(counts) + leftOut),
   ];
 }
 
@@ -249,7 +249,7 @@ function rosterCaveats({ sources, waiting, dropped, denied }: OverviewInputs): s
 
 /**
  * Returns the caveats about rows that were refused for reasons other than their date; `accepted` is the number of
- * stored rows.
+ * stored rows, including those that are not counted as events.
  */
 function refusalCaveats(refusals: readonly RefusalCount[], accepted: number): string[] {
   const sum = (caveat: 'form' | 'space'): number =>

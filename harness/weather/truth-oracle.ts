@@ -2,6 +2,7 @@ import type { Sim } from '../../sim/index.ts';
 import type { Faults } from '../../sim/jetstream/faults.ts';
 import { type Dice, dice } from '../../sim/random.ts';
 import type { Certainty } from '../../sim/truth.ts';
+import type { WeatherSummary } from '../../src/artifact/recognise.ts';
 import { type CollectionName, collectionNames } from '../../src/contract/vocabulary.ts';
 import { type Interval, union, windowUs, without } from '../../src/weather/window/window.ts';
 import { deliveredMinutes, deliveredResync, type Kept, minutesOf, wireOf } from './weather-kept.ts';
@@ -128,6 +129,34 @@ function lowest(from: number, to: number, holds: (at: number) => boolean): numbe
     else low = middle + 1;
   }
   return low;
+}
+
+/** The part of a published summary that states counts. */
+type Published = Pick<WeatherSummary, 'source' | 'window' | 'total_events' | 'collections'>;
+
+/**
+ * Returns the published counts that differ from the delivered events of the published host. No count may exceed the
+ * number of events that it may have delivered. Everything that it delivered certainly must be counted from `readSinceUs`
+ * on, except events of the newest minute. If `readSinceUs` is null, events may still be missing.
+ */
+export function totalDifferences(sim: Pick<Sim, 'truth'>, published: Published, readSinceUs: number | null): string[] {
+  const { source, window, total_events: all, collections } = published;
+  const [fromUs, toUs] = [Date.parse(window.start) * 1000, Date.parse(window.end) * 1000];
+  const wire = wireOf(source);
+  const most = sim.truth.deliveredBetween(fromUs, toUs, wire, 'possible');
+  const since = readSinceUs === null ? null : Math.max(fromUs, readSinceUs);
+  const least = since === null ? null : sim.truth.deliveredBetween(since, toUs - windowUs, wire, 'certain');
+  const counts = [
+    ['all events', all.total, most.events, least?.events] as const,
+    ...collectionNames.map((name) => {
+      return [name, collections[name]?.total, most.metrics[name], least?.metrics[name]] as const;
+    }),
+  ];
+  return counts.flatMap(([name, total, highest, lowest = 0]) => {
+    // A collection without observed time has no count.
+    if (total === null || total === undefined || (total >= lowest && total <= highest)) return [];
+    return [`${name} is published as ${total}, expected ${lowest} to ${highest}`];
+  });
 }
 
 /** A fault that is injected into one host. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { countDifferences } from '../../harness/weather/truth-oracle.ts';
+import { countDifferences, totalDifferences } from '../../harness/weather/truth-oracle.ts';
 import { RecordedSource } from '../../sim/events/recorded.ts';
 import { Delivery, Truth } from '../../sim/truth.ts';
 import { metricNames } from '../../src/weather/classify/metric-names.ts';
@@ -65,5 +65,41 @@ describe('the comparison of a store with its host', () => {
     expect(countDifferences({ truth }, storeOf(8))).toEqual([
       '1970-01-01T00:00:00.000Z: 2 counts differ, events is 8, not 4 to 7',
     ]);
+  });
+});
+
+describe('the comparison of a published summary with its host', () => {
+  /** Returns the number of differences for a total and a count of likes. The host delivered 4 to 7 likes. */
+  const differs = ({
+    total,
+    like,
+    isRead = true,
+  }: {
+    total: number;
+    like: number | null;
+    isRead?: boolean;
+  }): number => {
+    const likes = like === null ? null : { total: like };
+    const window = { start: '1970-01-01T00:00:00.000Z', end: '1970-01-01T00:02:00.000Z' };
+    const summary = {
+      ...{ source: { endpoint: 'ws://host/subscribe' }, window, total_events: { total } },
+      collections: { 'like.create': likes },
+    } as unknown as Parameters<typeof totalDifferences>[1];
+    return totalDifferences({ truth: truthOf({ certain: 4, uncertain: 3 }) }, summary, isRead ? 0 : null).length;
+  };
+
+  it('accepts only counts between the certain and the possible number of delivered events', () => {
+    const of = (count: number): number => differs({ total: count, like: count });
+    expect([3, 4, 7, 8].map(of)).toEqual([2, 0, 0, 2]);
+  });
+
+  it('rejects the total of another host', () => {
+    expect([2, 5, 11].map((total) => differs({ total, like: 5 }))).toEqual([1, 0, 1]);
+  });
+
+  it('accepts lower counts of a host whose events are not all read yet, and a collection without a count', () => {
+    expect(differs({ total: 0, like: 3, isRead: false })).toBe(0);
+    expect(differs({ total: 8, like: 8, isRead: false })).toBe(2);
+    expect(differs({ total: 5, like: null })).toBe(0);
   });
 });

@@ -85,6 +85,17 @@ describe('a publication with two hosts', () => {
     );
   });
 
+  test('publishes only counts of the first host before a failover', () => {
+    watch(one, -120, 60);
+    watch(two, -120, 60);
+    const { source, collections, total_events: all } = read(60);
+    expect(source).toEqual({ endpoint: one, method: 'jetstream', wire: 'jetstream.legacy' });
+    expect(Object.entries(collections).map(([name, published]) => [name, published?.total])).toEqual(
+      collectionNames.map((name) => [name, 180 * 100]),
+    );
+    expect([all.total, all.observed_seconds]).toEqual([180 * 100 * collectionNames.length, 180 * 60]);
+  });
+
   test('publishes the second host if the first sends no likes, which make up much of the interactions', () => {
     watch(one, -120, 60);
     watch(two, -120, 60);

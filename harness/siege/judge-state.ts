@@ -2,11 +2,12 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Sim } from '../../sim/index.ts';
 import type { RecentOverview } from '../../src/artifact/recognise.ts';
+import { maxTopLabelers } from '../../src/contract/limits.ts';
 import { parseTimestamp } from '../../src/contract/timestamp.ts';
 import { sourceStates } from '../../src/labels/state/reading-state.ts';
 import type { StoredGap, StoreReader } from '../../src/store/port.ts';
 import type { RosterRow } from '../../src/store/roster.ts';
-import { micros } from '../../src/store/time.ts';
+import { day, micros } from '../../src/store/time.ts';
 import { wholeSpan } from '../store/scan.ts';
 import { isReplacement } from '../truth/gaps.ts';
 import type { LabelersSet } from '../truth/labelers/read-set.ts';
@@ -111,6 +112,24 @@ export async function readOverview(artifacts: string): Promise<RecentOverview | 
 }
 
 /**
+ * Returns the expected and the published ranking as text. A labeler that was paused alone may be unranked, but no other
+ * labeler. A siege is shorter than the 7 days of the ranking.
+ */
+function rankings(
+  { top_labelers_7d: top }: RecentOverview,
+  counts: ReadonlyMap<string, number>,
+  gaps: readonly StoredGap[],
+): [wanted: string, got: string] {
+  const ranked = new Set(top.map(({ labeler_did }) => labeler_did));
+  const paused = new Set(gaps.flatMap(({ source, reason }) => (reason === 'ingest_paused' && source ? [source] : [])));
+  const wanted = [...counts]
+    .filter(([did, count]) => count > 0 && (ranked.has(did) || !paused.has(did)))
+    .toSorted(([a, more], [b, less]) => less - more || (a < b ? -1 : 1))
+    .slice(0, maxTopLabelers);
+  return [wanted.join(' '), top.map(({ labeler_did, count }) => `${labeler_did},${count}`).join(' ')];
+}
+
+/**
  * Returns the differences between the published artifacts and the store. Published repeats are not counted as events,
  * because a hostile labeler that changes its key may send labels again. A repeat of an honest labeler is a problem.
  */
@@ -144,9 +163,8 @@ export async function publishedProblems(
   differ('labelers_active_window', events.filter((count) => count > 0).length, overview.counts.labelers_active_window);
   differ('the sum of the states', sources.enrolled, inStates);
   differ('the sum of seeded and discovered', sources.enrolled, (sources.seeded ?? 0) + (sources.discovered ?? 0));
-  for (const { labeler_did, count } of overview.top_labelers_7d) {
-    differ(`the count of ${labeler_did}`, counts.get(labeler_did), count);
-  }
+  const week = { start: micros(generated - 7 * day), end: generated };
+  differ('the ranking', ...rankings(overview, counts, await store.gaps(week)));
   for (const line of labelers) {
     differ(`the number of events of ${line.did}`, counts.get(line.did) ?? 0, line.events.window);
     if (honest.has(line.did)) differ(`the number of repeats of the honest labeler ${line.did}`, 0, line.repeats);

@@ -152,6 +152,20 @@ describe('the oracle of the labelers artifact', () => {
     }
   });
 
+  test('rejects a ranking that lacks a labeler, repeats one or has another order', () => {
+    const { top_labelers_7d: top } = set.overview;
+    expect(top).toHaveLength(10);
+    const [first, second, ...others] = top;
+    if (first === undefined || second === undefined) throw new Error('fewer than two labelers are ranked');
+    const rankings = [[], top.slice(0, -1), [second, ...others], [first, first, ...others], [second, first, ...others]];
+    for (const ranking of rankings) {
+      const overview = { ...set.overview, top_labelers_7d: ranking };
+      expect(problemsOf({ ...set, overview })).toEqual([
+        expect.stringMatching(/^the labelers with the most events: expected /),
+      ]);
+    }
+  });
+
   test('reads the files of an artifact, and rejects lines that are too long or unsorted', () => {
     const text = (lines: readonly object[]): string => `${lines.map((line) => JSON.stringify(line)).join('\n')}\n`;
     const files = (lines: readonly object[]) =>

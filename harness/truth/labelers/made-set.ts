@@ -139,6 +139,10 @@ function madeOverview(labelers: readonly LabelerLine[]): RecentOverview {
       labelers_active_window: sum(({ events }) => Number(events.window > 0)),
     },
     coverage: { sources: { ...states, enrolled: enrolled.length } },
-    top_labelers_7d: labelers.slice(0, 10).map(({ did, events }) => ({ labeler_did: did, count: events.week })),
+    top_labelers_7d: labelers
+      .filter(({ events }) => events.week > 0)
+      .toSorted((a, b) => b.events.week - a.events.week)
+      .slice(0, 10)
+      .map(({ did, events }) => ({ labeler_did: did, count: events.week })),
   } as unknown as RecentOverview;
 }

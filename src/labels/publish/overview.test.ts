@@ -273,6 +273,12 @@ test('a labeler that is paused, or was paused within the last seven days, is not
   expect(top.map(({ labeler_did }) => labeler_did)).toEqual(['did:plc:c', 'did:plc:d']);
 });
 
+test('the ten labelers with the most events of the last seven days are ranked', async () => {
+  const counted = Array.from({ length: 12 }, (_, at) => [`did:plc:${'abcdefghijkl'[at]}`, 20 - at] as const);
+  const { top_labelers_7d: top } = await makeOverview(readingOf(counted), inputs);
+  expect(top).toEqual(counted.slice(0, 10).map(([labeler_did, count]) => ({ labeler_did, count })));
+});
+
 test('a caveat states the number of rows that are excluded because they repeat known labels', async () => {
   const inWindow = { counts: [{ labeler: 'did:plc:a', events: 200 }], leftOut: 850, labelers: 2 };
   expect((await makeOverview(readingOf([], { inWindow }), inputs)).caveats).toContain(

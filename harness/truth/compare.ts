@@ -215,6 +215,40 @@ export async function sourcesAre(sim: Sim, station: LabelStation, moment: Moment
     problems.push(`sources ${moment} do not add up to ${enrolled}`);
 }
 
+/** Published numbers of skipped labels, with the refusal that each of them counts. */
+const skipped = {
+  pre_epoch_skipped: 'pre_epoch',
+  undated_skipped: 'undated',
+  late_skipped: 'late',
+  future_skipped: 'future',
+} as const;
+
+/**
+ * Returns the numbers of skipped labels that differ from the refusals of the whole epoch, which is shorter than the
+ * published window.
+ */
+export function skippedProblems(
+  refused: Expected['refused'],
+  sources: Readonly<Partial<Record<keyof typeof skipped, number | null>>>,
+): string[] {
+  return (Object.keys(skipped) as (keyof typeof skipped)[]).flatMap((name) => {
+    const [wanted, got] = [refused[skipped[name]], sources[name]];
+    return got === wanted ? [] : [`${name} is ${got}, expected ${wanted}`];
+  });
+}
+
+/** Waits until the published numbers of skipped labels agree with the record. Returns the remaining differences. */
+export async function skippedMatch(compared: Compared, station: LabelStation): Promise<string[]> {
+  const { refused } = served(compared);
+  let problems: string[] = [];
+  const agrees = async (): Promise<boolean> => {
+    problems = skippedProblems(refused, (await station.overview()).coverage.sources);
+    return problems.length === 0;
+  };
+  await until('the published numbers of skipped labels agree with the record', agrees, 60_000).catch(() => undefined);
+  return problems;
+}
+
 /** Describes the sources that are not in the required state. */
 async function others(sim: Sim, { store }: LabelStation, moment: Moment): Promise<string> {
   const { list } = sim.labelers;

@@ -25,7 +25,7 @@ import { until } from '../process/until.ts';
 import { wholeSpan } from '../store/scan.ts';
 import { cast, expectedSources, minLabelers, roleAt, shapeOf, stateOf } from './cast.ts';
 import { type MovedClock, movedClock, slowness } from './clock.ts';
-import { actionsCheck, type Compared, differences, hiddenLosses, served, sourcesAre } from './compare.ts';
+import { actionsCheck, type Compared, differences, hiddenLosses, served, skippedMatch, sourcesAre } from './compare.ts';
 import { gapDifferences } from './gaps.ts';
 import { labelersMatch, resolvesHandles } from './labelers/compare.ts';
 import { type Course, courseFrom } from './labelers/course.ts';
@@ -251,7 +251,7 @@ async function outcome(run: Run): Promise<Proof> {
   const { sim, station, problems, course } = run;
   const compared = comparedOf(run);
   const gaps = await station.store.gaps(compared.span);
-  problems.push(...(await differences(compared)));
+  problems.push(...(await differences(compared)), ...(await skippedMatch(compared, station)));
   problems.push(...gapDifferences(sim, gaps, course));
   problems.push(...hiddenLosses(compared, gaps, (did) => isReadable(sim, did)));
   const fired = firedIn(sim);

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { roleAt, shapeOf, stateOf } from '../../harness/truth/cast.ts';
+import { skippedProblems } from '../../harness/truth/compare.ts';
 import { isConfirmed, labelersProblems } from '../../harness/truth/labelers/compare.ts';
 import { type Course, courseFrom } from '../../harness/truth/labelers/course.ts';
 import { definitionProblems } from '../../harness/truth/labelers/definitions.ts';
@@ -177,6 +178,21 @@ describe('the oracle of the labelers artifact', () => {
     expect(files(set.labelers).labelers).toEqual(set.labelers);
     expect(() => files(set.labelers.toReversed())).toThrow('not in the order');
     expect(() => files([{ ...set.labelers[0], more: 'x'.repeat(3_000) }])).toThrow('more than 3000 bytes');
+  });
+});
+
+describe('the comparison of the skipped labels', () => {
+  const forms = { foreign: 0, malformed: 0, oversized: 0, space_uri: 0, duplicate: 0 };
+  const none = { ...forms, undated: 0, future: 0, pre_epoch: 0, late: 0 };
+  const refused = { ...none, malformed: 5, duplicate: 9, undated: 3, future: 1, pre_epoch: 7, late: 2 };
+  const right = { undated_skipped: 3, future_skipped: 1, pre_epoch_skipped: 7, late_skipped: 2 };
+
+  test('accepts the numbers of the whole epoch, and rejects every other and every missing number', () => {
+    expect(skippedProblems(refused, right)).toEqual([]);
+    expect(skippedProblems(refused, { ...right, pre_epoch_skipped: 4 })).toEqual([
+      'pre_epoch_skipped is 4, expected 7',
+    ]);
+    expect(skippedProblems(none, {})).toHaveLength(4);
   });
 });
 

@@ -112,6 +112,17 @@ test('a row that is stored after a read, with a stamp in the hour that just ende
   expect(next.inDay.counts).toEqual([{ labeler: 'did:plc:a', events: 2 }]);
 });
 
+test('refusals are counted in the window, and apart from that in the last day', async () => {
+  const now = micros(start + 40 * day + 30 * minute);
+  const refused = (ago: number, count: number) => {
+    return { source: 'did:plc:a', reason: 'late' as const, count, at: now - ago };
+  };
+  const [old, earlier, recent] = [refused(31 * day, 1), refused(3 * day, 2), refused(hour, 4)];
+  const store = windowStore(() => ({ startedAt: start, rows: [], refusals: [old, earlier, recent] }));
+  const { refusals, refusedInDay } = await new WindowReader(store).read(now, 30);
+  expect([refusals, refusedInDay].map((list) => list.map(({ count }) => count))).toEqual([[2, 4], [4]]);
+});
+
 test('the rows that a purge removes are no longer counted', async () => {
   let rows: readonly MemoryRow[] = [
     { labeler: 'did:plc:a', at: start + day },

@@ -1,6 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
+import { setFlagsFromString } from 'node:v8';
 import type { Micros } from '../../contract/timestamp.ts';
 import { httpSchemes, socketSchemes, type UrlRules } from '../../input/url.ts';
 import { createLabels, type Labels } from '../../labels/labels.ts';
@@ -21,9 +22,17 @@ import { type LabelsAction, opened } from './labels-action.ts';
 
 const windowDays = 30;
 
+/**
+ * Growth of the heap after which V8 collects the old generation, in percent of the live heap. Without it, V8 grows a heap
+ * of 270 MB, as with 7,000 labelers, halfway to its limit. The frames of a labeler live for hours, so a larger heap only
+ * takes memory: at ten times the network, 8 % less memory took 5 % more processor time.
+ */
+const heapGrowthPercent = 20;
+
 /** Observes every labeler until the process is asked to stop. */
 export const observe: LabelsAction = (values, print) => {
   const log = createLog('labels', values.logLevel);
+  setFlagsFromString(`--heap-growing-percent=${heapGrowthPercent}`);
   return serveUntilStopped({
     metricsPort: values.metricsPort,
     log,

@@ -170,8 +170,8 @@ export type LabelerDay = Type.Static<typeof LabelerDay>;
 
 /**
  * A count whose small values are not published: counts from 0 to 4 become `fewer_than_5`. The word is an enumeration,
- * because openapi-python-client (0.29) generates clients that refuse every number beside a constant. The schema has a
- * name, because oapi-codegen (2.8) gives no access to the value of a union without one.
+ * because openapi-python-client (0.29) generates clients that refuse every number in a union with a constant. The schema
+ * has a name, because oapi-codegen (2.8) gives no access to the value of a union without one.
  */
 export const LabelerCount = Type.Union(
   [

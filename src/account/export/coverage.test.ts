@@ -228,7 +228,7 @@ describe('coverage', () => {
     expect(coverageOf(partly)).toMatchObject({ status: 'no_recorded_gaps', gaps: [] });
   });
 
-  it('measures the 10 minutes without a page up to the creation of the export, even if the interval ends before', () => {
+  it('measures the 10 minutes without a page until the export is created, even if the interval ends before', () => {
     const [lastPage, until] = [micros(end - 20 * minute), micros(end - 15 * minute)];
     const coverageAt = (now: number) =>
       coverageOf({

@@ -19,7 +19,7 @@ type PublisherOptions = Parameters<typeof createPublisher>[0];
 
 const now = micros(Date.parse('2026-11-20T12:01:00Z') * 1000);
 
-/** What differs from a publication of a store without changes, in which no labeler waits. */
+/** Differences from a publication of an unchanged store in which no labeler waits. */
 interface Changes {
   readonly waits?: (labeler: KnownLabeler) => boolean;
   readonly store?: Partial<PublisherOptions['store']>;

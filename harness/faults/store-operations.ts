@@ -218,7 +218,7 @@ const restore: Operation = {
  * create one.
  */
 async function stateIfAny(folder: string): Promise<unknown> {
-  const isNothing = readdirSync(folder).every((name) => name.startsWith('writer.lock'));
+  const isNothing = readdirSync(folder).every((name) => /^(?:writer|standby)\.lock/.test(name));
   return isNothing ? 'nothing' : storeState(folder, noon);
 }
 

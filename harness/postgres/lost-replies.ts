@@ -3,7 +3,7 @@ import { listenForTest } from '../net/listen.ts';
 import type { PostgresServer } from './server.ts';
 
 /** A proxy that can lose the replies of a server. */
-interface LostReplies {
+interface LossyProxy {
   readonly port: number;
   /** Loses the reply to the next commit, and all replies after it. */
   lose(): void;
@@ -12,7 +12,7 @@ interface LostReplies {
 }
 
 /** Starts a proxy to a server until the test ends. */
-export async function repliesThatGetLost(server: PostgresServer): Promise<LostReplies> {
+export async function startLossyProxy(server: PostgresServer): Promise<LossyProxy> {
   let isLosing = false;
   let isAnswering = true;
   const clients: Socket[] = [];

@@ -331,7 +331,8 @@ export interface StoreWriter extends StoreReader, PurgeWriter {
    *
    * Stores nothing if the call rejects with `wal_full`, `disk_full` or `clock_behind` (retry later),
    * `invalid_observation` (a label that is `unfit`, label.ts) or `batch_too_large`. After `unreachable`, the batch may
-   * have been stored.
+   * have been stored. Append the same observation and refusal objects again: a store that finds them stored by that call
+   * does not count them again, and reports them as that call would have.
    */
   append(batch: Batch): Promise<AppendResult>;
 

@@ -43,7 +43,7 @@ describe('the identities that a closed writer of a directory keeps', () => {
     await place.close();
     // The standby's identities lack the label, so that it is accepted again only if the file is not used.
     const known = { identities: new IdentitySet(duplicateHorizon), through: noon };
-    expect(await open({ known }).append(batch([0]))).toMatchObject({ accepted: 1 });
+    expect(await open({ known: () => known }).append(batch([0]))).toMatchObject({ accepted: 1 });
     expect(existsSync(kept())).toBe(false);
   });
 

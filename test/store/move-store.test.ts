@@ -208,14 +208,14 @@ describe('the command restore', () => {
     }
   });
 
-  it("refuses a backup with an altered day, and leaves only the lock file in the store's directory", async () => {
+  it("refuses a backup with an altered day, and leaves only the lock files in the store's directory", async () => {
     const from = await backedUp();
     try {
       const path = join(from, 'days', sealedToday);
       chmodSync(path, 0o644);
       changeFile(path, 'UPDATE observation SET ver = 7 WHERE id = (SELECT max(id) FROM observation)');
       await expect(restoreStore({ from, folder: place.path, at: now })).rejects.toMatchObject({ code: 'damaged' });
-      expect(await readdir(place.path)).toEqual(['writer.lock']);
+      expect((await readdir(place.path)).sort()).toEqual(['standby.lock', 'writer.lock']);
       await expect(restoreStore({ from: dirname(from), folder: place.path, at: now })).rejects.toMatchObject({
         code: 'not_a_store',
       });
@@ -231,7 +231,7 @@ describe('the command restore', () => {
       const copied = join(place.path, unfinishedNames.copied);
       for (const name of ['writer.json', 'identities.kept.growing']) await writeFile(join(copied, name), '{}');
       await restoreStore({ from, folder: place.path, at: now });
-      expect((await readdir(place.path)).sort()).toEqual(['days', 'state.sqlite', 'writer.lock']);
+      expect((await readdir(place.path)).sort()).toEqual(['days', 'standby.lock', 'state.sqlite', 'writer.lock']);
     } finally {
       await rm(from, { recursive: true });
     }

@@ -114,7 +114,7 @@ interface InstrumentStoreOptions {
   /** Directory of the files that accompany the store. */
   readonly companions: string;
   readonly clock: () => Micros;
-  /** Clock for marks of the store; null while the clock may be wrong. */
+  /** Clock for marks of the store; null while the clock is doubtful. */
   readonly markClock: () => Micros | null;
   readonly windowDays: number;
   readonly onFile: (event: FileEvent) => void;

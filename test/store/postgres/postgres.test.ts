@@ -5,7 +5,7 @@ import { labelers, noon, subjects } from '../../../harness/conformance/labels.ts
 import { around, batch, later, problems } from '../../../harness/conformance/suite.ts';
 import { listenForTest } from '../../../harness/net/listen.ts';
 import { startAppending } from '../../../harness/postgres/appending.ts';
-import { repliesThatGetLost } from '../../../harness/postgres/lost-replies.ts';
+import { startLossyProxy } from '../../../harness/postgres/lost-replies.ts';
 import { hasPostgres, type PostgresServer, startPostgres } from '../../../harness/postgres/server.ts';
 import { until } from '../../../harness/process/until.ts';
 import { inspect, openStoreReader } from '../../../src/store/open.ts';
@@ -102,9 +102,9 @@ describe.skipIf(!hasPostgres())('a store in PostgreSQL', () => {
   });
 
   it('counts nothing twice if the reply to a commit was lost and its batch is appended again', async () => {
-    const replies = await repliesThatGetLost(server);
+    const replies = await startLossyProxy(server);
     const through = { ...place, hosts: [{ host: '127.0.0.1', port: replies.port }] };
-    const writer = await openPostgresWriter({ place: through, at: noon, leaseMs: 60_000 });
+    const writer = await openPostgresWriter({ place: through, at: noon, leaseMs: 3_600_000 });
     onTestFinished(() => writer.close());
     await writer.append(batch(noon, [1]));
 

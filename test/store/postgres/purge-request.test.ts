@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { labelers, noon } from '../../../harness/conformance/labels.ts';
 import { batch, later, problems } from '../../../harness/conformance/suite.ts';
 import { statement } from '../../../harness/postgres/appending.ts';
-import { repliesThatGetLost } from '../../../harness/postgres/lost-replies.ts';
+import { startLossyProxy } from '../../../harness/postgres/lost-replies.ts';
 import { hasPostgres, type PostgresServer, startPostgres } from '../../../harness/postgres/server.ts';
 import { until } from '../../../harness/process/until.ts';
 import { parsePostgresUrl } from '../../../src/store/postgres/base/place.ts';
@@ -44,10 +44,10 @@ describe.skipIf(!hasPostgres())('a request to purge a labeler', () => {
   it('lets the labels be accepted again, even if the commit of their removal was stored without a reply', async () => {
     const [source = ''] = labelers;
     const at = later(noon, 1_000);
-    const replies = await repliesThatGetLost(server);
+    const replies = await startLossyProxy(server);
     const place = parsePostgresUrl(server.url('unanswered'));
     const through = { ...place, hosts: [{ host: '127.0.0.1', port: replies.port }] };
-    const writer = await openPostgresWriter({ place: through, at: noon, leaseMs: 60_000 });
+    const writer = await openPostgresWriter({ place: through, at: noon, leaseMs: 3_600_000 });
     onTestFinished(() => writer.close());
     await writer.append(batch(noon, [0, 1]));
     await writer.requestPurge({ source, at });

@@ -29,20 +29,22 @@ describe.skipIf(!hasPostgres())('while the counters of a day are deleted, which 
     for (let d = 0; d < 4; d++) await writer.append(batch(later(noon, d * day), [d, d + 12]));
   });
 
-  /** Makes `work` wait while it deletes counters of the first day. Returns its result, and a function that ends the wait. */
+  /** Makes `work` wait while it deletes counters. Returns its result, and a function that ends the wait. */
   async function held<T>(work: () => Promise<T>) {
     const client = new pg.Client(server.client);
     await client.connect();
     onTestFinished(() => client.end());
-    await client.query(
-      `BEGIN; SELECT 1 FROM ${schema}.counter_minute WHERE minute < ${(firstDay + 1) * 1_440} FOR UPDATE`,
-    );
+    // Unlike a lock, a trigger can wait for as long as the test needs on a busy machine.
+    await client.query(`CREATE TABLE ${schema}.held AS SELECT 1;
+      CREATE FUNCTION ${schema}.hold() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+        WHILE EXISTS (SELECT 1 FROM ${schema}.held) LOOP PERFORM pg_sleep(0.02); END LOOP; RETURN NULL; END $$;
+      CREATE TRIGGER hold BEFORE DELETE ON ${schema}.counter_minute FOR EACH STATEMENT EXECUTE FUNCTION ${schema}.hold()`);
     const done = work();
     // Prevent an unhandled rejection if the test fails before it awaits the result.
     done.catch(() => undefined);
-    const waiting = `SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE 'DELETE FROM counter_minute%'`;
+    const waiting = `SELECT 1 FROM pg_stat_activity WHERE wait_event = 'PgSleep' AND query LIKE 'DELETE FROM counter_minute%'`;
     await until('the deletion waits', async () => (await statement(server, waiting)).length > 0);
-    return { done, release: () => client.query('ROLLBACK') };
+    return { done, release: () => client.query(`DELETE FROM ${schema}.held`) };
   }
 
   /** Resolves when the lease has been renewed after this call. */

@@ -158,8 +158,9 @@ interface PurgeWork {
 
 /**
  * Removes the rows of the oldest request from the next day, with all data derived from them, in one commit: readers see
- * the day either before or after the removal. Appends continue until the end of the transaction, where the revision is
- * changed; for the newest day, until its counters are changed. If no day is left, records the request as completed. Returns true while work remains.
+ * the day either before or after the removal. Appends wait only at the end of the transaction: from the change of the
+ * revision, or, on the newest day, from the change of its counters. If no day is left, records the request as
+ * completed. Returns true while work remains.
  */
 export async function purgeNextDay({ session, lease, forget, signal }: PurgeWork, at: Micros): Promise<boolean> {
   let identities: readonly Buffer[] = [];
@@ -182,8 +183,8 @@ export async function purgeNextDay({ session, lease, forget, signal }: PurgeWork
     },
     { ...longLimits, signal },
   );
-  // Also after an error, because the commit may be stored without a reply. Otherwise the day is purged again, and the
-  // source is not appended before that.
+  // Also after an error, because the commit may be stored although its reply was lost. If it is not stored, the day is
+  // purged again; the source stays denied until the purge is completed, so none of its labels is appended before that.
   return purged.finally(() => {
     for (const packed of identities) {
       const count = packed.length / identityBytes;

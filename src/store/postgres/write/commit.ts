@@ -149,6 +149,7 @@ export class WaitingBatches {
 
   /** Resolves the first batches, which were committed. Returns true if others are waiting. */
   resolve(committed: readonly Prepared[]): boolean {
+    this.#unanswered.clear();
     for (const [i, waiting] of this.#batches.splice(0, committed.length).entries()) {
       const { batch, rest, fresh, duplicates, first, last } = committed[i] as Prepared;
       if (last !== null) this.#last = last;

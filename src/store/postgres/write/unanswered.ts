@@ -16,27 +16,38 @@ interface SentBatch {
   readonly first: Micros;
 }
 
+/** Maximum number of commits without a reply that are remembered: each waits for those before it. */
+const maxSent = 4;
+
 /**
- * Commits whose reply was lost. The caller appends their observations and refusals again, as the same objects. If the
- * database contains the commit, it has already counted them: they are neither stored nor counted a second time, and a new
- * row is not reported as a repeat of itself.
+ * Commits whose reply was lost. The caller appends the same observation and refusal objects again. If the database
+ * contains the commit, they are neither stored nor counted a second time, and a new row is not reported as a repeat of
+ * itself. A commit that moved neither end of the store cannot be recognized: its refusals and repeats count again.
  */
 export class UnansweredCommits {
-  #last: { readonly batches: readonly SentBatch[]; readonly from: Reached; readonly to: Reached } | null = null;
-  /** Stored observations with their stamps, or with null for a repeat; and counted refusals, with null. */
+  #sent: readonly { readonly batches: readonly SentBatch[]; readonly to: Reached }[] = [];
+  /** Stamps of stored observations; null for a counted repeat or refusal. */
   readonly #stored = new WeakMap<object, Micros | null>();
 
-  /** Remembers a commit that failed: it was to move the ends of the store from `from` to `to`. */
+  /** Remembers a commit without a reply: it was to move the ends of the store from `from` to `to`. */
   add(batches: readonly SentBatch[], from: Reached, to: Reached): void {
-    this.#last = isSame(from, to) ? null : { batches, from, to };
+    if (!isSame(from, to)) this.#sent = [...this.#sent, { batches, to }].slice(-maxSent);
   }
 
-  /** Decides by the ends in the database whether the last failed commit was stored. Only this writer moves them. */
+  /** Must be called after a commit with a reply: no earlier commit can be stored any more. */
+  clear(): void {
+    this.#sent = [];
+  }
+
+  /**
+   * Decides by the ends in the database, which only this writer moves, whether a remembered commit was stored. It may
+   * still wait, for example for a synchronous standby, so all are kept until one is found.
+   */
   settle(found: Reached): void {
-    const last = this.#last;
-    this.#last = null;
-    if (last === null || !isSame(found, last.to)) return;
-    for (const { batch, fresh, first } of last.batches) {
+    const stored = this.#sent.findLast(({ to }) => isSame(found, to));
+    if (stored === undefined) return;
+    this.#sent = [];
+    for (const { batch, fresh, first } of stored.batches) {
       for (const one of [...batch.observations, ...batch.refusals]) {
         if (!this.#stored.has(one)) this.#stored.set(one, null);
       }
@@ -52,7 +63,7 @@ export class UnansweredCommits {
     return { ...batch, observations, refusals: batch.refusals.filter((one) => !isStored(one)) };
   }
 
-  /** Completes the result for the rest of a batch with what was stored before. The next append of it is a repeat. */
+  /** Completes the result for the rest of a batch with what was stored before. Forgets the batch: appended once more, its labels are repeats. */
   complete(batch: Batch, rest: AppendResult): AppendResult {
     const repeats = new Set(rest.duplicates);
     const duplicates: number[] = [];

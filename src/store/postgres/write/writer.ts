@@ -29,7 +29,7 @@ export interface PostgresWriterOptions {
   /** Limits of short transactions; absent for the defaults. */
   readonly limits?: Limits;
   /**
-   * Acceptance clock for periodic marks; see `startMarks`. Returns null while the clock may be wrong. Without this
+   * Acceptance clock for periodic marks; see `startMarks`. Returns null while the clock is doubtful. Without this
    * clock, a standby of the database can determine only from batches how current its data is.
    */
   readonly markClock?: () => Micros | null;
@@ -262,8 +262,8 @@ interface Marks {
 
 /**
  * Stores a mark every second. A standby of the database that has received a mark has also received every row with an
- * earlier stamp, so that its progress is known even if no labels arrive. A time that may be wrong is not stored: no row
- * gets a stamp before a mark, so that a mark in the future would end acceptance until then.
+ * earlier stamp, so that its progress is known even if no labels arrive. The time of a doubtful clock is not stored: no row
+ * gets a stamp before a mark, and a mark in the future would therefore end acceptance until then.
  */
 function startMarks(acceptance: Pick<Acceptance, 'mark'>, clock: () => Micros | null): Marks {
   let isRunning = false;

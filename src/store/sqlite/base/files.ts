@@ -186,17 +186,6 @@ export function writerLockHeld(path: string): boolean {
   }
 }
 
-/**
- * Takes the writer's lock to replace or repair a store. Throws `second_writer` also if the store has a standby, even a
- * suspended one: it would take over with the identities of the replaced rows.
- */
-export function takeStoppedStore(paths: StorePaths): WriterLock {
-  const lock = takeWriterLock(paths.lock);
-  if (!writerLockHeld(paths.standbyLock)) return lock;
-  lock.release();
-  throw new StoreError('second_writer', 'a standby of this store is running; stop it first');
-}
-
 /** Interval between heartbeats in a presence file, in milliseconds. */
 const beatMs = 500;
 /** Maximum size of a presence file, in bytes; a larger file is ignored. */

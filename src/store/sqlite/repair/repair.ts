@@ -24,8 +24,9 @@ import {
   type StorePaths,
   silent,
   storePaths,
-  takeStoppedStore,
+  takeWriterLock,
   unfinishedNames,
+  type WriterLock,
   writerLockHeld,
 } from '../base/files.ts';
 import { DayReader } from '../day/day-reader.ts';
@@ -52,6 +53,27 @@ export interface RepairOptions {
   readonly faults?: Faults;
 }
 
+/**
+ * Takes the locks of the writer and of the standby to replace or repair a store. Throws `second_writer` also if the store
+ * has a standby, even a suspended one: it would take over with the identities of the replaced rows.
+ */
+export function takeStoppedStore(paths: StorePaths): WriterLock {
+  const lock = takeWriterLock(paths.lock);
+  try {
+    const standby = takeWriterLock(paths.standbyLock);
+    return {
+      release: () => {
+        standby.release();
+        lock.release();
+      },
+    };
+  } catch (error) {
+    lock.release();
+    if (!(error instanceof StoreError && error.code === 'second_writer')) throw error;
+    throw new StoreError('second_writer', 'a standby of this store is running; stop it first', { cause: error });
+  }
+}
+
 /** Parts of a sealed day that cannot be derived from its rows. */
 const underived: readonly string[] = ['observation', 'source', 'val', 'collection', 'refusal', 'position', 'meta'];
 
@@ -59,7 +81,7 @@ const underived: readonly string[] = ['observation', 'source', 'val', 'collectio
  * Rebuilds the list of days in the state file and, for each day that has problems or lacks checksums, the data that is
  * derived from rows: counters, groups, filters and checksums. Leaves a day unchanged if its rows or other data that
  * cannot be derived are damaged. Never changes a row. Yields a report of each day, oldest first. Throws `second_writer`
- * while a writer is running.
+ * while a writer is running or the store has a standby.
  */
 export async function* repairStore({ folder, onFile = silent, faults }: RepairOptions): AsyncGenerator<RepairReport> {
   const paths = storePaths(folder);
@@ -234,9 +256,9 @@ const prefix = 'set-aside-';
 /**
  * Moves the days and the state file of a store into a dated subdirectory, so that the next writer begins a new epoch.
  * Deletes nothing. An interrupted move leaves a directory with the suffix `.unfinished`, which prevents the store from
- * being opened; the next call completes the move. Throws `second_writer` while a writer is running, `damaged` if a
- * restore must be completed first, and `not_a_store` if the directory does not exist. Returns null if the directory
- * contains nothing to move.
+ * being opened; the next call completes the move. Throws `second_writer` while a writer is running or the store has a
+ * standby, `damaged` if a restore must be completed first, and `not_a_store` if the directory does not exist. Returns
+ * null if the directory contains nothing to move.
  */
 export function setStoreAside(folder: string, at: Date, faults?: Faults): SetAside | null {
   const paths = storePaths(folder);

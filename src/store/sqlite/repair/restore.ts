@@ -37,7 +37,6 @@ import {
   listDays,
   type OnFile,
   storePaths,
-  takeStoppedStore,
   unfinishedNames,
   writerLockHeld,
 } from '../base/files.ts';
@@ -45,6 +44,7 @@ import { assertSound } from '../read/lost-tail.ts';
 import { stateMigrations } from '../schema/state-schema.ts';
 import { stateChanges } from '../state/state.ts';
 import { openSqliteWriter } from '../write/writer.ts';
+import { takeStoppedStore } from './repair.ts';
 
 /** File in the copy of a backup that contains the backup's path. */
 const originName = 'origin';
@@ -80,7 +80,8 @@ export interface RestoreOptions {
  * Restores a store from a copy of its state file and days, which may have been copied at different times. The files are
  * copied into the store's directory, completed with gaps for the time that they do not cover, verified, and then moved
  * into place. Refuses a backup with problems and leaves it unchanged. An interrupted restore leaves a directory that
- * prevents the store from being opened; the next call completes the restore.
+ * prevents the store from being opened; the next call completes the restore. Throws `second_writer` while a writer is
+ * running or the store has a standby.
  */
 export async function restoreStore({
   from,

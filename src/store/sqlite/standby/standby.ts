@@ -110,8 +110,7 @@ function standbyOf(options: SqliteStandbyOptions, paths: StorePaths, parts: Part
     endWriter: async () => endWriter(paths, signal),
     ready: async () => presence.become('ready'),
     async takeOver() {
-      const known = await reading.query(() => stored.known);
-      const writer = openSqliteWriter({ ...writing, folder, at: clock(), ...(known && { known }) });
+      const writer = openSqliteWriter({ ...writing, folder, at: clock(), known: () => stored.known });
       // Open the writer before closing the readers: when the last connection to a database closes, SQLite discards
       // the index of the write-ahead log, which the writer would have to rebuild.
       reading.close();

@@ -47,8 +47,11 @@ export interface SqliteWriterOptions {
   readonly durable?: boolean;
   /** Called for each file event; see `FileEvent`. */
   readonly onFile?: OnFile;
-  /** Identities that a standby has already read; absent if there was no standby. */
-  readonly known?: KnownIdentities;
+  /**
+   * Returns the identities that a standby has read, or null if rows were removed since. Called once no other process can
+   * write any more. Absent if there was no standby.
+   */
+  readonly known?: () => KnownIdentities | null;
   /** Hook for fault points; only tests pass it. */
   readonly faults?: Faults;
 }
@@ -105,10 +108,11 @@ export function openSqliteWriter(options: SqliteWriterOptions): SqliteWriter {
     const reader = openSqliteReader(folder);
     const { assertWriter } = fence;
     // A standby has read the identities already. Remove their file nevertheless, as each serves one start.
-    if (options.known) discardIdentities(paths.identities);
+    const known = options.known?.() ?? null;
+    if (known !== null) discardIdentities(paths.identities);
     const acceptance = new Acceptance({
       ...{ paths, state, maxLogBytes, durable, faults, assertWriter },
-      known: options.known ?? takeIdentities(paths.identities, stateName(state)),
+      known: known ?? takeIdentities(paths.identities, stateName(state)),
     });
     presence.become('ready');
     const forget = (identities: readonly Buffer[]): void => acceptance.forget(identities);

@@ -108,12 +108,8 @@ async function observe(
   clockChecked(base.preconditions);
   const epoch = await store.epoch();
   const { role } = options;
-  if (isActive(role)) {
-    await sweepArtifacts(settings.artifacts, log);
-    await recordDowntime(store, { artifacts: settings.artifacts, clock, log }, epoch.startedAt);
-    await writeHeartbeat(store, clock);
-    await new StoreRecorder(settings.artifacts, store).begin();
-  } else await role?.kept.follow();
+  if (isActive(role)) await continueRecord({ ...options, log }, epoch.startedAt);
+  else await role?.kept.follow();
 
   const acceptance = createAcceptance(base, (did) => made.labelers?.roster.labeler(did)?.denied === true, fail);
   const ports = createReaderPorts(base, acceptance, {
@@ -148,6 +144,15 @@ async function observe(
       log.info('the label instrument stopped');
     },
   };
+}
+
+/** Continues what the last active instrument left: its artifacts, the gap since its end, and the record of the store. */
+async function continueRecord({ settings, store, clocks, log }: LabelsOptions, startedAt: Micros): Promise<void> {
+  const { artifacts } = settings;
+  await sweepArtifacts(artifacts, log);
+  await recordDowntime(store, { artifacts, clock: clocks.wall, log }, startedAt);
+  await writeHeartbeat(store, clocks.wall);
+  await new StoreRecorder(artifacts, store).begin();
 }
 
 /** Starts the readers in order of priority, because more sources may be enrolled than can be read. */

@@ -141,21 +141,22 @@ function accountRoute(options: PagesOptions, services: AccountServices, pages: P
     const { language } = frame.t;
     const wait = services.waitFor(request, query.account);
     if (wait !== null) return pages.refusal(request, 'client_budget', { retryAfterSeconds: wait });
-    const view = await services.read(request, query.account, async (store) => {
-      await pages.learnOrigin(store);
-      return store.view({ query, before, now: microsFromMillis(request.now), language });
-    });
+    const { origin, view } = await services.read(request, query.account, async (store) => ({
+      origin: await pages.learnOrigin(store),
+      view: await store.view({ query, before, now: microsFromMillis(request.now), language }),
+    }));
     if (view === 'out_of_window') return pages.refusal(request, 'out_of_window');
     const downloads = downloadsOf(view, base, services, request.now);
     const body = (
       <FactsUrl.Provider value={factsUrl}>
-        <AccountBody view={view} frame={frame} isLive={pages.origin === null} downloads={downloads} />
+        <AccountBody view={view} frame={frame} isLive={origin === null} downloads={downloads} />
       </FactsUrl.Provider>
     );
     return pages.page(request, frame, {
       status: 200,
       title: `${frame.t.title(query.account)} · Almanac`,
       children: body,
+      origin,
     });
   }
 

@@ -34,6 +34,9 @@ const pageHeaders: HeaderList = [
 /** Content type of a page. */
 const htmlType = 'text/html; charset=utf-8';
 
+/** Origin that a page states, or null if it states none, because the store is live or its origin is not known. */
+type ShownOrigin = Exclude<Origin, 'live'> | null;
+
 /** Title, status and content of a page. */
 interface PageContent {
   readonly status: number;
@@ -41,6 +44,8 @@ interface PageContent {
   readonly title: string;
   readonly children: ComponentChildren;
   readonly more?: HeaderList;
+  /** Origin of the data on the page; by default the origin that was read last. */
+  readonly origin?: ShownOrigin;
 }
 
 /** Optional details of an error page. */
@@ -54,7 +59,7 @@ interface RefusalReason {
 export class PageRenderer {
   readonly #base: string;
   readonly #handles: boolean;
-  #origin: Exclude<Origin, 'live'> | null = null;
+  #origin: ShownOrigin = null;
   #isOriginKnown = false;
 
   /** `base` is the base path; `handles` is true if the service resolves handles. */
@@ -63,8 +68,8 @@ export class PageRenderer {
     this.#handles = handles;
   }
 
-  /** Origin of the store's data, which every page states, or null if the store is live or its origin is not known. */
-  get origin(): Exclude<Origin, 'live'> | null {
+  /** Origin of the store that was read last. */
+  get origin(): ShownOrigin {
     return this.#origin;
   }
 
@@ -73,11 +78,16 @@ export class PageRenderer {
     return this.#isOriginKnown;
   }
 
-  /** Reads the origin from the store, which may have replaced a store with another origin since the last call. */
-  async learnOrigin(store: AccountStore): Promise<void> {
-    const origin = await storeOrigin(store);
-    this.#origin = origin === 'live' ? null : origin;
+  /**
+   * Reads the origin from the store, which may have replaced a store with another origin since the last call. A page
+   * with data from the store must state the returned origin: another request may read the new store meanwhile.
+   */
+  async learnOrigin(store: AccountStore): Promise<ShownOrigin> {
+    const read = await storeOrigin(store);
+    const origin = read === 'live' ? null : read;
+    this.#origin = origin;
     this.#isOriginKnown = true;
+    return origin;
   }
 
   /** Returns the language of a page and the properties that its links depend on. */
@@ -91,10 +101,9 @@ export class PageRenderer {
   page(
     { search, acceptEncoding }: AccountRequest,
     { t }: PageFrame,
-    { status, title, children, more = [] }: PageContent,
+    { status, title, children, more = [], origin = this.#origin }: PageContent,
   ): Reply {
     const base = this.#base;
-    const origin = this.#origin;
     const html = renderPage({
       title: `${origin === null ? '' : `${t.bannerTitle[origin]} `}${title}`,
       base,

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { StoreError } from '../store/errors.ts';
 import { StoreBusy } from './reading/reading-pool.ts';
-import { createBehindWait, refusalOf } from './services.ts';
+import { createBehindWait, createServices, refusalOf } from './services.ts';
 
 /** Creates the wait for a standby with a simulated clock that advances only during pauses. */
 function simulated() {
@@ -66,6 +66,33 @@ it('requests beyond the maximum number of waiting requests are refused at once',
   isBehind = false;
   for (const go of resume) go();
   expect(new Set(await Promise.all(waiting))).toEqual(new Set(['rows']));
+});
+
+it('a turn is repeated while the store is busy, even if 16 requests already wait for the allowances of their clients', async () => {
+  const resume: (() => void)[] = [];
+  const allowance = { spent: true };
+  const { readPatiently } = createServices({
+    reading: { run: (_turn: unknown, work: (store: never) => unknown) => work({} as never) } as never,
+    cost: {
+      waitFor: (client: string) => (client === 'spent' && allowance.spent ? 1 : null),
+      charge: () => undefined,
+    },
+    ...{ cursors: {} as never, budget: {} as never, bounds: {} as never },
+    ...{ clock: () => 0, monotonic: () => 0 },
+    pause: (ms) => (ms === 1_000 ? new Promise((resolve) => resume.push(resolve)) : Promise.resolve()),
+  });
+  const requestOf = (client: string) => ({ client, gone: present, reserve: () => true, now: 0 });
+  const waiting = Array.from({ length: 16 }, () => readPatiently(requestOf('spent'), null, () => Promise.resolve(0)));
+  await expect.poll(() => resume.length).toBe(16);
+  let attempts = 0;
+  const turn = () => {
+    attempts += 1;
+    return attempts < 5 ? Promise.reject(new StoreBusy('queue', 2)) : Promise.resolve('rows');
+  };
+  expect(await readPatiently(requestOf('other'), null, turn)).toBe('rows');
+  allowance.spent = false;
+  for (const go of resume) go();
+  await Promise.all(waiting);
 });
 
 /** Returns the error response for an error, and the errors that the operator is told about. */

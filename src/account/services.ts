@@ -24,8 +24,8 @@ export interface AccountServices {
   ): Promise<T>;
   /**
    * Runs a turn like `read`, repeats it a few times while the store is busy or a standby lags, and waits while the
-   * client's allowance is used up. At most `maxWaiting` requests wait at the same time. For use after the first turn of
-   * a request: a failure would discard the results of the earlier turns.
+   * client's allowance is used up. At most `maxWaiting` requests wait for an allowance at the same time. For use after the
+   * first turn of a request: a failure would discard the results of the earlier turns.
    */
   readPatiently: AccountServices['read'];
   /**
@@ -112,8 +112,8 @@ const maxAttempts = 5;
 /**
  * Creates a function that runs a turn, up to `maxAttempts` times while the store is busy or a standby lags. A wait for
  * the client's allowance does not count as an attempt, because the allowance refills. The function rejects with the
- * error of the turn after the last attempt, or at once if `maxPauses` requests are already pausing, because a request
- * holds memory for its response meanwhile. It rejects with `StoreBusy` if the client disconnects.
+ * error of the turn after the last attempt, or at once if `maxPauses` requests already wait for an allowance, because a
+ * request holds memory for its response meanwhile. It rejects with `StoreBusy` if the client disconnects.
  */
 function createPatience(maxPauses: number, pause: (ms: number, signal: AbortSignal) => Promise<void>) {
   let pausing = 0;
@@ -124,11 +124,12 @@ function createPatience(maxPauses: number, pause: (ms: number, signal: AbortSign
         return await turn();
       } catch (error) {
         const seconds = pauseSecondsAfter(error);
-        if (!(error instanceof BudgetSpent)) attempts += 1;
-        if (seconds === null || attempts === maxAttempts || pausing >= maxPauses) throw error;
-        pausing += 1;
+        const isSpent = error instanceof BudgetSpent;
+        if (!isSpent) attempts += 1;
+        if (seconds === null || attempts === maxAttempts || (isSpent && pausing >= maxPauses)) throw error;
+        if (isSpent) pausing += 1;
         await pause(seconds * 1000, gone);
-        pausing -= 1;
+        if (isSpent) pausing -= 1;
         if (gone.aborted) throw new StoreBusy('left', 1);
       }
     }

@@ -68,20 +68,30 @@ it('requests beyond the maximum number of waiting requests are refused at once',
   expect(new Set(await Promise.all(waiting))).toEqual(new Set(['rows']));
 });
 
+type Options = Parameters<typeof createServices>[0];
+
+/** Creates the services over a store that is never busy. */
+function servicesWith(options: Pick<Options, 'cost'> & Partial<Options>) {
+  return createServices({
+    reading: { run: (_turn: unknown, work: (store: never) => unknown) => work({} as never) } as never,
+    ...{ cursors: {} as never, budget: {} as never, bounds: {} as never },
+    ...{ clock: () => 0, monotonic: () => 0 },
+    ...options,
+  });
+}
+
+const requestOf = (client: string) => ({ client, gone: present, reserve: () => true, now: 0 });
+
 it('a turn is repeated while the store is busy, even if 16 requests already wait for the allowances of their clients', async () => {
   const resume: (() => void)[] = [];
   const allowance = { spent: true };
-  const { readPatiently } = createServices({
-    reading: { run: (_turn: unknown, work: (store: never) => unknown) => work({} as never) } as never,
+  const { readPatiently } = servicesWith({
     cost: {
       waitFor: (client: string) => (client === 'spent' && allowance.spent ? 1 : null),
       charge: () => undefined,
     },
-    ...{ cursors: {} as never, budget: {} as never, bounds: {} as never },
-    ...{ clock: () => 0, monotonic: () => 0 },
     pause: (ms) => (ms === 1_000 ? new Promise((resolve) => resume.push(resolve)) : Promise.resolve()),
   });
-  const requestOf = (client: string) => ({ client, gone: present, reserve: () => true, now: 0 });
   const waiting = Array.from({ length: 16 }, () => readPatiently(requestOf('spent'), null, () => Promise.resolve(0)));
   await expect.poll(() => resume.length).toBe(16);
   let attempts = 0;
@@ -93,6 +103,25 @@ it('a turn is repeated while the store is busy, even if 16 requests already wait
   allowance.spent = false;
   for (const go of resume) go();
   await Promise.all(waiting);
+});
+
+it('a request waits for an allowance for at most 50 s in all its turns, but without a limit while its response is sent', async () => {
+  const time = { now: 0 };
+  let refilledAt = 30_000;
+  const { readPatiently, readWhileSending } = servicesWith({
+    cost: { waitFor: () => (time.now < refilledAt ? 4 : null), charge: () => undefined },
+    clock: () => time.now,
+    pause: (ms) => {
+      time.now += ms;
+      return Promise.resolve();
+    },
+  });
+  const turn = () => Promise.resolve(time.now);
+  expect(await readPatiently(requestOf('one'), null, turn)).toBe(32_000);
+  refilledAt = 90_000;
+  await expect(readPatiently(requestOf('one'), null, turn)).rejects.toMatchObject({ name: 'BudgetSpent' });
+  expect(time.now).toBe(48_000);
+  expect(await readWhileSending(requestOf('one'), null, turn)).toBe(92_000);
 });
 
 /** Returns the error response for an error, and the errors that the operator is told about. */

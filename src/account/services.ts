@@ -25,11 +25,16 @@ export interface AccountServices {
   /**
    * Runs a turn like `read`, repeats it a few times while the store is busy or a standby lags, and waits while the
    * client's allowance is used up. At most `maxWaiting` requests wait for an allowance at the same time. For use after the
-   * first turn of a request: a failure would discard the results of the earlier turns.
+   * first turn of a request: a failure would discard the results of the earlier turns. No wait ends more than
+   * `maxSilenceMs` after `now`: a proxy closes a connection on which no response begins.
    */
-  readPatiently: AccountServices['read'];
+  readPatiently<T>(
+    request: Pick<AccountRequest, 'client' | 'gone' | 'now' | 'reserve'>,
+    account: string | null,
+    work: (store: AccountReads) => Promise<T>,
+  ): Promise<T>;
   /**
-   * Runs a turn like `readPatiently`, without a limit on the number of waiting requests. For use while the response is
+   * Runs a turn like `readPatiently`, without a limit on the wait and on the number of waiting requests. For use while the response is
    * being sent: a failure would cut it, and its memory can be taken for other responses.
    */
   readWhileSending: AccountServices['read'];
@@ -73,8 +78,8 @@ const unsentRetrySeconds = 5;
 export function createServices(options: ServiceOptions): AccountServices {
   const { reading, cursors, budget, cost, bounds, clock, monotonic, pause = pauseFor } = options;
   const untilReceived = createBehindWait(monotonic, pause);
-  const patiently = createPatience(maxWaiting, pause);
-  const whileSending = createPatience(Number.POSITIVE_INFINITY, pause);
+  const patiently = createPatience({ maxPauses: maxWaiting, clock, pause });
+  const whileSending = createPatience({ maxPauses: Number.POSITIVE_INFINITY, clock, pause });
   const services: AccountServices = {
     async read({ client, gone, reserve }, account, work) {
       if (gone.aborted) throw new StoreBusy('left', 1);
@@ -93,9 +98,10 @@ export function createServices(options: ServiceOptions): AccountServices {
       if (gone.aborted) throw new StoreBusy('left', 1);
       return found;
     },
-    readPatiently: (request, account, work) => patiently(() => services.read(request, account, work), request.gone),
+    readPatiently: (request, account, work) =>
+      patiently(() => services.read(request, account, work), request.gone, request.now + maxSilenceMs),
     readWhileSending: (request, account, work) =>
-      whileSending(() => services.read(request, account, work), request.gone),
+      whileSending(() => services.read(request, account, work), request.gone, Number.POSITIVE_INFINITY),
     sent: ({ client }, bytes) => cost.charge(client, { bytes }, clock()),
     waitFor: ({ client, now }, account) => budget.waitFor(client, account, now),
     lookUp: createLookUps({ cost, clock, monotonic }),
@@ -108,16 +114,28 @@ export function createServices(options: ServiceOptions): AccountServices {
 
 /** Maximum number of attempts for a turn while the store is busy or a standby lags. */
 const maxAttempts = 5;
+/** Maximum time before a response begins, in milliseconds: less than the 60 s after which nginx closes the connection. */
+const maxSilenceMs = 50_000;
+
+/** Options for the repetition of turns. */
+interface PatienceOptions {
+  /** Maximum number of requests that wait for an allowance at the same time. */
+  readonly maxPauses: number;
+  /** Milliseconds since 1970. */
+  readonly clock: () => number;
+  readonly pause: (ms: number, signal: AbortSignal) => Promise<void>;
+}
 
 /**
  * Creates a function that runs a turn, up to `maxAttempts` times while the store is busy or a standby lags. A wait for
  * the client's allowance does not count as an attempt, because the allowance refills. The function rejects with the
  * error of the turn after the last attempt, or at once if `maxPauses` requests already wait for an allowance, because a
- * request holds memory for its response meanwhile. It rejects with `StoreBusy` if the client disconnects.
+ * request holds memory for its response meanwhile. It also rejects with this error if the next pause would end after
+ * `until`, and with `StoreBusy` if the client disconnects.
  */
-function createPatience(maxPauses: number, pause: (ms: number, signal: AbortSignal) => Promise<void>) {
+function createPatience({ maxPauses, clock, pause }: PatienceOptions) {
   let pausing = 0;
-  return async <T>(turn: () => Promise<T>, gone: AbortSignal): Promise<T> => {
+  return async <T>(turn: () => Promise<T>, gone: AbortSignal, until: number): Promise<T> => {
     let attempts = 0;
     for (;;) {
       try {
@@ -127,6 +145,7 @@ function createPatience(maxPauses: number, pause: (ms: number, signal: AbortSign
         const isSpent = error instanceof BudgetSpent;
         if (!isSpent) attempts += 1;
         if (seconds === null || attempts === maxAttempts || (isSpent && pausing >= maxPauses)) throw error;
+        if (clock() + seconds * 1000 > until) throw error;
         if (isSpent) pausing += 1;
         await pause(seconds * 1000, gone);
         if (isSpent) pausing -= 1;

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { HandleResolution } from '../../network/identity/identity.ts';
-import { cacheHandles } from './handle-cache.ts';
+import { cacheHandles, dropOldest } from './handle-cache.ts';
 
 const signal = new AbortController().signal;
 
@@ -56,4 +56,17 @@ it('the cache keeps the newest 10,000 results', async () => {
   expect(asked).toHaveLength(10_001);
   await find('user-0.example', signal);
   expect(asked).toHaveLength(10_002);
+});
+
+it('a result that has expired is removed with the next result, so that its handle does not stay in memory', () => {
+  const entries = new Map([
+    ['alice.example', { until: 60_000 }],
+    ['bob.example', { until: 65_000 }],
+    ['failed.example', { until: 12_000 }],
+    ['carol.example', { until: 70_000 }],
+  ]);
+  dropOldest(entries, 59_999);
+  expect([...entries.keys()]).toEqual(['alice.example', 'bob.example', 'failed.example', 'carol.example']);
+  dropOldest(entries, 65_000);
+  expect([...entries.keys()]).toEqual(['carol.example']);
 });

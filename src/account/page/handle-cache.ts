@@ -8,18 +8,23 @@ const failureTtlMs = 5_000;
 /** Maximum number of cached results. A cache with more results drops the oldest one. */
 const maxEntries = 10_000;
 
+/** A cached result, and the time until which it is valid, by the cache's clock. */
+interface Entry {
+  readonly result: HandleResolution;
+  readonly until: number;
+}
+
 /**
  * Caches the results of `find` for a minute, and failures for five seconds. Otherwise any client could cause any number
  * of requests to a host by naming it. `clock` returns a monotonic clock in milliseconds.
  */
 export function cacheHandles(find: FindHandle, clock: () => number): FindHandle {
-  const results = new Map<string, { readonly result: HandleResolution; readonly until: number }>();
+  const results = new Map<string, Entry>();
 
   function keep(name: string, result: HandleResolution): void {
     results.delete(name);
     results.set(name, { result, until: clock() + (result.kind === 'failed' ? failureTtlMs : ttlMs) });
-    const [oldest] = results.keys();
-    if (results.size > maxEntries && oldest !== undefined) results.delete(oldest);
+    dropOldest(results, clock());
   }
 
   return async (handle, signal) => {
@@ -31,4 +36,15 @@ export function cacheHandles(find: FindHandle, clock: () => number): FindHandle 
     if (!signal.aborted) keep(name, result);
     return result;
   };
+}
+
+/**
+ * Removes the oldest entries of a cache, in the order of their insertion, until it has at most `maxEntries` and the oldest
+ * one is still valid. Thus no handle stays in memory for more than a minute if others are looked up.
+ */
+export function dropOldest(entries: Map<string, Pick<Entry, 'until'>>, now: number): void {
+  for (const [name, { until }] of entries) {
+    if (entries.size <= maxEntries && now < until) break;
+    entries.delete(name);
+  }
 }

@@ -15,8 +15,9 @@ interface Entry {
 }
 
 /**
- * Caches the results of `find` for a minute, and failures for five seconds. Otherwise any client could cause any number
- * of requests to a host by naming it. `clock` returns a monotonic clock in milliseconds.
+ * Caches the results of `find` for a minute, and failures for five seconds, so that repeated look-ups do not send
+ * repeated requests to a host. Look-ups that their clients abandon are not cached: only the limits and the charge of
+ * `LookUp` apply to them. `clock` returns a monotonic clock in milliseconds.
  */
 export function cacheHandles(find: FindHandle, clock: () => number): FindHandle {
   const results = new Map<string, Entry>();

@@ -156,6 +156,15 @@ describe('coverage', () => {
     ]);
   });
 
+  it('excludes a labeler that was never read and is not enrolled, even if a gap is recorded for it', () => {
+    const roster = [known(one), known(two, 'established', false)];
+    const gaps = [gap(two, 1, 2, 'maintenance')];
+    expect(coverage(gaps, roster, { everRead: [one] })).toMatchObject({
+      status: 'no_recorded_gaps',
+      labelers: [{ labeler_did: one, state: 'established', gaps: [] }],
+    });
+  });
+
   it('ends at the last accepted page, and contains no gap if that page is less than 10 minutes old', () => {
     expect(coverage([], [known(one)], { silentMinutes: 9 })).toEqual({
       status: 'no_recorded_gaps',

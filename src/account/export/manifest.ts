@@ -177,15 +177,17 @@ export function coverageOf(inputs: CoverageInputs): AccountCoverage {
 
 /**
  * Returns the coverage of the enrolled labelers and of other labelers with a gap in the interval. With a labeler
- * filter, returns only the coverage of that labeler. A labeler that was never read has no recorded gap: the whole interval
- * is its gap.
+ * filter, returns only the coverage of that labeler. The gap of a labeler that was never read is the whole interval.
+ * Without a filter, such a labeler is listed only while it is enrolled.
  */
 function labelersOf(
   { roster, labeler, interval, everRead }: CoverageInputs,
   bySource: ReadonlyMap<string | null, readonly StoredGap[]>,
 ): LabelerCoverage[] {
   const known = roster
-    .filter(({ did, enrolled }) => (labeler === undefined ? enrolled || bySource.has(did) : did === labeler))
+    .filter(({ did, enrolled }) =>
+      labeler === undefined ? enrolled || (everRead.has(did) && bySource.has(did)) : did === labeler,
+    )
     .map(({ did, enrolled, state }) => ({ did, state: enrolled ? state : 'not_enrolled' }));
   const wanted = labeler !== undefined && known.length === 0 ? [{ did: labeler, state: 'not_known' }] : known;
   return wanted.map(({ did, state }) => ({

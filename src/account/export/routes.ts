@@ -68,8 +68,8 @@ async function page(
 }
 
 /**
- * Returns a function that runs the turns of one request. Every turn except the first one waits while the store is busy
- * or the client's allowance is used up.
+ * Returns a function that runs the turns of one request. Every turn except the first one is repeated a few times while
+ * the store is busy or a standby lags, and waits while the client's allowance is used up.
  */
 function turnsOf({ read, readPatiently }: AccountServices, request: AccountRequest, account: string): Turns {
   let first = true;

@@ -181,12 +181,12 @@ export function createCostBudget(msPerMinute: number | null): CostBudget {
   };
 }
 
-/** Error for a client that has used up its allowance. */
+/** Error for a client that has used up its allowance, or has too many look-ups in progress. */
 export class BudgetSpent extends Error {
   readonly retryAfterSeconds: number;
 
   constructor(retryAfterSeconds: number) {
-    super('the client has used up its allowance');
+    super('the client has reached a limit');
     this.name = 'BudgetSpent';
     this.retryAfterSeconds = retryAfterSeconds;
   }

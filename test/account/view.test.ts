@@ -251,7 +251,7 @@ describe('the page of an account', () => {
     const reasons = {
       en: [
         'the labeler was unavailable or not followed',
-        'maintenance of Almanac, or its operator removed the observations',
+        'maintenance of Almanac, or removal of the observations by its operator',
       ],
       de: [
         'der Labeler war nicht erreichbar oder wurde nicht gelesen',

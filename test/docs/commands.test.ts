@@ -22,13 +22,13 @@ function pagesIn(folder: string): string[] {
     .map((name) => join(folder, name));
 }
 
-it('quote every URL with a character that has a meaning in a shell', () => {
+it('the commands of the documentation quote every URL with a character that has a meaning in a shell', () => {
   const unquoted = (line: string): boolean => /\w+:\/\/\S*[?&;*]/.test(line.replaceAll(/'[^']*'|"[^"]*"/g, ''));
   expect(lines.length).toBeGreaterThan(100);
   expect(lines.filter(unquoted)).toEqual([]);
 });
 
-it('connect over the socket of PostgreSQL as the user that its default configuration admits', () => {
+it('the commands of the documentation connect over the socket of PostgreSQL as the user that its default configuration admits', () => {
   const overSocket = lines.filter((line) => line.includes('postgres://postgres@/'));
   expect(overSocket.length).toBeGreaterThan(0);
   expect(overSocket.filter((line) => !line.includes(': sudo -u postgres '))).toEqual([]);

@@ -230,7 +230,7 @@ const viewEn = {
     source_unavailable: 'the labeler was unavailable or not followed',
     ingest_paused: 'interruption of Almanac',
     cursor_reset: 'Almanac’s position in the labeler’s stream was lost',
-    maintenance: 'maintenance of Almanac, or its operator removed the observations',
+    maintenance: 'maintenance of Almanac, or removal of the observations by its operator',
     warmup: 'before observation began',
     unknown: 'reason unknown',
   } satisfies Record<GapReason, string>,

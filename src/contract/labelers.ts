@@ -76,7 +76,7 @@ const identity = {
   state_since: timestamp('Time at which the labeler entered this state.'),
   problem: orNull(
     word(labelerProblems, 'Problem.'),
-    'The problem that explains the state, or `labels_refused` if labels of an established labeler were refused in the last 24 hours, or `unknown` if an established labeler is paused by a limit that it did not reach itself; null if the labeler is read completely.',
+    'The problem that explains the state. For an established labeler: `labels_refused` if labels were refused in the last 24 hours; `unknown` if it is paused by a limit that it did not reach itself. Null if the labeler is read completely.',
   ),
   found_by: Type.Array(word(discoveryWays, 'A way of finding labelers.'), {
     description: 'How the labeler was found.',

@@ -27,7 +27,7 @@ def fact(path, contract):
             print("refused", f"{error['status']} {error['code']}", error["message"], sep="\t", file=sys.stderr)
             sys.exit(3)
         if body["contract"] != contract:
-            sys.exit(f"not {contract}: {body['contract']}")
+            sys.exit(f"no usable answer from {base}: its contract is not {contract}")
         # A cache that repeats an expired response may hide a refusal.
         expiry = expired(path, body)
         if expiry:

@@ -33,7 +33,7 @@ def fact(path, contract):
         if expiry:
             sys.exit(f"no usable answer from {base}: {expiry}: a cache repeats it, or the clock of this machine is wrong")
         return body
-    except (OSError, http.client.HTTPException, ValueError, LookupError, TypeError) as fault:
+    except (OSError, http.client.HTTPException, ValueError, LookupError, TypeError, AttributeError) as fault:
         sys.exit(f"no usable answer from {base}: {fault}")
 
 

@@ -40,7 +40,7 @@ fact() {
     exit 1
   fi
   if ! expiry=$(jq -r --arg path "$2" "$elapsed $expired" <<<"$answer" 2>/dev/null); then
-    echo "no usable answer from $1: it does not state when it was built" >&2
+    echo "no usable answer from $1: its times are not valid" >&2
     exit 1
   fi
   if [ -n "$expiry" ]; then

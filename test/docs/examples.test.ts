@@ -207,6 +207,22 @@ describe.skipIf(missing.length > 0 && process.env.CI === undefined)('the example
     ]);
   });
 
+  it.each([
+    ['Python', "'str' object has no attribute 'get'"],
+    ['shell', 'its times are not valid'],
+  ] as const)('report in one line that the freshness of a label fact is malformed (%s)', async (language, why) => {
+    const { fact } = await serving();
+    const body = (await fact('/v1/labels/overview')) as LabelsOverview;
+    const server = createServer((_request, response) => {
+      response.writeHead(200, { 'Content-Type': 'application/json' });
+      response.end(JSON.stringify({ ...body, freshness: 'current' }));
+    });
+    const { port } = await listenForTest(server);
+    const url = `http://127.0.0.1:${port}`;
+    const stderr = `no usable answer from ${url}: ${why}\n`;
+    expect(await example(language, 'labelers', url)).toEqual({ code: 1, stdout: '', stderr });
+  });
+
   it.each(all)('report in one line that no server is listening (%s, %s)', async (language, name) => {
     // Occupy the port on another address, so that no process can start listening on it during the test.
     const { port } = await listenForTest(createServer());

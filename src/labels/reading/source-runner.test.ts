@@ -6,6 +6,7 @@ import { StoreError } from '../../store/errors.ts';
 import type { PositionChange } from '../../store/port.ts';
 import { day, micros, minute } from '../../store/time.ts';
 import type { AcceptedPage, ReaderPorts } from '../ingest/ports.ts';
+import type { KnownLabeler } from '../roster/known-labeler.ts';
 import { noPosition } from '../state/reading-events.ts';
 import { untracked } from '../state/reading-state.ts';
 import { Source } from '../state/source.ts';
@@ -167,4 +168,39 @@ test('a labeler whose document names no public endpoint any more has a gap at on
   });
   const gap = { source: did, start: answeredAt, end: now, reason: 'source_unavailable' };
   expect([tracker.state, recorded]).toEqual(['refused', [{ kind: 'record', gap }]]);
+});
+
+test('a labeler that loses its reading slot has a gap at once, which ends when it has a slot again', () => {
+  const recorded: unknown[] = [];
+  const { ports } = scriptedPorts({
+    http: http as HttpClient,
+    openStream: () => Promise.reject(new ConnectError('dns', 'no such name')),
+    gaps: { change: async (change) => void recorded.push(change) },
+  });
+  let at = now;
+  const stop = new AbortController();
+  const time = { ...ports.time, clock: () => at };
+  const runner = new SourceRunner({ ...ports, time }, stop.signal, () => undefined, 1);
+  const labelerOf = (one: string, origin: 'seeded' | 'discovered'): KnownLabeler => ({
+    ...{ did: one, origin, provenance: new Set(), resolutionStatus: 'labeler', endpoint: 'https://l.example' },
+    ...{ pds: null, handle: null, handleConfirmed: false, denied: false, tracker: new Tracker(one, untracked(now)) },
+  });
+  const recent = labelerOf('did:plc:recent', 'discovered');
+  const seed = labelerOf('did:plc:seed', 'seeded');
+  recent.tracker.apply({ kind: 'answered', now, dated: 1, undated: 0, live: null });
+  runner.follow(recent);
+  at = micros(now + 5 * minute);
+  runner.follow(seed);
+  recent.tracker.apply({ kind: 'failed', now: at, fault: 'failed' });
+  at = micros(now + 30 * minute);
+  runner.follow({ ...seed, resolutionStatus: 'no_labeler', endpoint: null });
+  stop.abort();
+  const gap = { source: recent.did, start: now, reason: 'ingest_paused' };
+  expect(recorded).toEqual([
+    { kind: 'record', gap: { ...gap, end: micros(now + 5 * minute) } },
+    { kind: 'record', gap: { ...gap, end: at } },
+  ]);
+  expect(runner.presence(recent)).toBe('read');
+  // The wait is no part of the 7 days after which a labeler is unreachable.
+  expect(recent.tracker.tracked.failingSince).toBe(null);
 });

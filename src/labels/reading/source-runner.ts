@@ -118,12 +118,16 @@ export class SourceRunner {
   }
 
   #start(labeler: KnownLabeler, endpoint: string, before: Running | null): void {
+    const waited = this.#slots.waits(labeler.did);
     const outcome = this.#slots.take(labeler, endpoint);
     if (outcome.kind === 'waiting') return;
+    // No later event records this gap.
+    if (waited) this.#noteWait(labeler);
     const { displaced } = outcome;
     const displacedReader = displaced && this.#running.get(displaced.did);
     if (displaced && displacedReader) {
       this.#stop(displaced.did, displacedReader);
+      this.#noteWait(displaced);
       this.#ports.report.log.info('a new labeler lost its reading slot to a seeded or established labeler', {
         labeler: displaced.did,
         to: labeler.did,
@@ -131,6 +135,12 @@ export class SourceRunner {
     }
     if (before) labeler.tracker.apply({ kind: 'moved', now: this.#ports.time.clock() });
     this.#startReader(labeler, endpoint, before?.done ?? this.#endings.get(labeler.did) ?? Promise.resolve());
+  }
+
+  /** Records the gap of a labeler that begins to wait for a reading slot, or has waited for one. */
+  #noteWait({ tracker }: KnownLabeler): void {
+    const { gaps, time } = this.#ports;
+    note(tracker, gaps, { kind: 'displaced', now: time.clock() }).catch(this.#failed);
   }
 
   /** Returns true if a reader of the labeler runs or has not stopped yet. */

@@ -66,13 +66,13 @@ test('all seeds are read after a restart with fewer reading slots, and labelers 
   );
 });
 
-test('a labeler that lost its reading slot is not enrolled and has a gap, before its gap is recorded', async () => {
+test('a labeler that lost its reading slot is not enrolled and has a gap up to now, before its gap is recorded again', async () => {
   const { labelers, observe, last: seed } = await network({ unlisted: true });
   const first = await observe({ maxLabelers: 5 });
   await until('five are read', async () => (await established(first)) === 5);
   const held = readNow(labelers);
   await first.stop();
-  // Gaps of absent labelers are recorded once, at the start, and then after an hour.
+  // The gap is recorded when the labeler loses its slot, and then after an hour.
   const timings = { ...quickTimings, tailMs: 3_600_000 };
   const second = await observe({ maxLabelers: 5, seeds: [seed], timings }, first.folder);
   await until('the seed is read', async () => readNow(labelers).includes(seed) && (await established(second)) === 5);

@@ -156,19 +156,26 @@ test('an error of a reader after a stop is ignored', async () => {
   expect(noted).toMatchObject({ failures: 0, warnings: [] });
 });
 
-test('a labeler whose document names no public endpoint any more has a gap at once', async () => {
+test('an endpoint that is not public is a failed attempt, whose gap is recorded if the last response is more than 15 minutes ago', () => {
+  expect(refusedAfter(16 * minute)).toEqual([
+    'refused',
+    [{ kind: 'record', gap: { source: did, start: micros(now - 16 * minute), end: now, reason: 'source_unavailable' } }],
+  ]);
+  expect(refusedAfter(15 * minute)).toEqual(['refused', []]);
+});
+
+/** Returns the state and the gaps of a labeler that last responded `sinceAnswer` before its endpoint is not public. */
+function refusedAfter(sinceAnswer: number): [state: string, recorded: unknown[]] {
   const recorded: unknown[] = [];
   const gaps: ReaderPorts['gaps'] = { change: async (change) => void recorded.push(change) };
   const tracker = new Tracker(did, untracked(now));
-  const answeredAt = micros(now - 60 * minute);
-  tracker.apply({ kind: 'answered', now: answeredAt, dated: 1, undated: 0, live: null });
+  tracker.apply({ kind: 'answered', now: micros(now - sinceAnswer), dated: 1, undated: 0, live: null });
   new SourceRunner({ ...reading([]).ports, gaps }, new AbortController().signal, () => undefined).follow({
     ...{ did, origin: 'discovered', provenance: new Set(), resolutionStatus: 'bad_endpoint', endpoint: null },
     ...{ pds: null, handle: null, handleConfirmed: false, denied: false, tracker },
   });
-  const gap = { source: did, start: answeredAt, end: now, reason: 'source_unavailable' };
-  expect([tracker.state, recorded]).toEqual(['refused', [{ kind: 'record', gap }]]);
-});
+  return [tracker.state, recorded];
+}
 
 test('a labeler that loses its reading slot has a gap at once, which ends when it has a slot again', () => {
   const recorded: unknown[] = [];

@@ -14,8 +14,8 @@ export function temporaryFor(name: string): string {
 
 /**
  * Removes the temporary files of `temporaryFor` that an earlier process left in a directory when it was killed while it
- * replaced one of the files `names`. No other process may be replacing them. Logs a file that cannot be removed, and
- * never rejects.
+ * replaced one of the files `names`. A process that is replacing one of them must try again. Logs a file that cannot be
+ * removed, and never rejects.
  */
 export async function sweepTemporaries(folder: string, names: readonly string[], log: Log): Promise<void> {
   const isLeft = (file: string): boolean =>

@@ -4,8 +4,8 @@ import { sweepTemporaries } from '../../ops/temporaries.ts';
 import { recordName } from './heartbeat.ts';
 
 /**
- * Files that only the writer of the store replaces. The operator may be writing `labels-hold.json`, so its temporary
- * files stay.
+ * Files of the instrument. `almanac labels hold` and `release` replace two of them, and try again if their temporary
+ * file was removed. The temporary files of `labels-hold.json` stay.
  */
 const names = [
   ...[artifactNames.labels, artifactNames.labelers, artifactNames.labelerDefinitions, artifactNames.labelsHours],

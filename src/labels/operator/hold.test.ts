@@ -95,6 +95,20 @@ describe('a hold', () => {
     },
   );
 
+  test.each([name, 'labels-hours.json'])(
+    'is set although an instrument that starts removes the temporary file of %s',
+    async (file) => {
+      writeFileSync(join(folder, file), '{"hold":false}');
+      const set = setHold(folder, name, hold);
+      const temporary = () => readdirSync(folder).find((entry) => entry.startsWith(`.${file}.`));
+      while (temporary() === undefined) await new Promise(setImmediate);
+      rmSync(join(folder, temporary() ?? ''));
+      await set;
+      expect(JSON.parse(readFileSync(join(folder, file), 'utf8'))).toEqual({ hold: true });
+      expect(readdirSync(folder).toSorted()).toEqual(['labels-hold.json', file].toSorted());
+    },
+  );
+
   test('and its release take effect even in an artifact that is being written', async () => {
     const seen: unknown[] = [];
     for (let i = 0; i < 100; i += 1) {

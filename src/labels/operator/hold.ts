@@ -101,7 +101,12 @@ async function markArtifact(path: string, hold: boolean, indent = 1): Promise<bo
     if (!isObject(value)) return false;
     const isMarked = hold ? value.hold === true : value.hold === undefined || value.hold === false;
     if (isMarked) return false;
-    if (await writeArtifact(path, { ...value, hold }, { indent, replaces: text })) return true;
+    try {
+      if (await writeArtifact(path, { ...value, hold }, { indent, replaces: text })) return true;
+    } catch (error) {
+      // An instrument that starts removes temporary files.
+      if (systemCode(error) !== 'ENOENT') throw error;
+    }
   }
 }
 

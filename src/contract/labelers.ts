@@ -79,7 +79,8 @@ const identity = {
     'The problem that explains the state. For an established labeler: `labels_refused` if labels were refused in the last 24 hours; `unknown` if it is paused by a limit that it did not reach itself. Null if the labeler is read completely.',
   ),
   found_by: Type.Array(word(discoveryWays, 'A way of finding labelers.'), {
-    description: 'How the labeler was found.',
+    description:
+      'How the labeler was found. Empty if this is unknown, or if the labeler was added only because the operator allowed its DID.',
   }),
   read_by: orNull(
     word(readingTransports, 'Transport.'),

@@ -34,8 +34,11 @@ export interface Labels {
    * active.
    */
   stop(): Promise<void>;
-  /** Returns the time of the wall clock; null before the clock was checked at the start, and while it may be wrong. */
-  trustedTime(): Micros | null;
+  /**
+   * Returns the time of the wall clock; null until the check at the start has ended, while the clock is doubtful, and after
+   * a step.
+   */
+  undoubtedTime(): Micros | null;
   /** Rejects when the store can no longer be trusted, or after an unexpected error. */
   readonly failed: Promise<never>;
 }
@@ -57,10 +60,10 @@ export function createLabels(options: LabelsOptions): Labels {
   failing.promise.catch(() => undefined);
   const stopping = new AbortController();
   let running: Promise<Running> | null = null;
-  let checked: Pick<Preconditions, 'trustedTime'> | null = null;
+  let checked: Pick<Preconditions, 'undoubtedTime'> | null = null;
   return {
     failed: failing.promise,
-    trustedTime: () => checked?.trustedTime ?? null,
+    undoubtedTime: () => checked?.undoubtedTime ?? null,
     async start() {
       const started = new AbortController();
       const fail = (error: unknown): void => {

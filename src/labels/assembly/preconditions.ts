@@ -87,9 +87,12 @@ export class Preconditions {
     return this.#watch.confirmed ? true : this.#watch.doubtful ? false : null;
   }
 
-  /** Time of the wall clock; null if it may be wrong: see `ClockWatch`. Can be read between two calls of `look`. */
-  get trustedTime(): Micros | null {
-    return this.#watch.trustedTime;
+  /**
+   * Time of the wall clock; null if the clock is doubtful, or has stepped since the last `look`. Can be read between two
+   * calls of `look`.
+   */
+  get undoubtedTime(): Micros | null {
+    return this.#watch.undoubtedTime;
   }
 
   /** Disk budget at the last check of the free space. */

@@ -92,15 +92,15 @@ describe('the clock watch', () => {
   test('trusts no time from a step on, which `look` still reports, until an upstream agrees', () => {
     const { watch, pass, wall } = clocks();
     pass(minute);
-    expect(watch.trustedTime).toBe(begun + minute);
+    expect(watch.undoubtedTime).toBe(begun + minute);
     pass(second, second + 3 * hour);
-    expect(watch.trustedTime).toBe(null);
+    expect(watch.undoubtedTime).toBe(null);
     expect(watch.look()).toEqual({ start: begun + minute + second, end: begun + minute + second + 3 * hour });
-    expect(watch.trustedTime).toBe(null);
+    expect(watch.undoubtedTime).toBe(null);
     pass(second, second - 3 * hour);
     watch.look();
     watch.onTrustedTime(wall(), wall());
-    expect(watch.trustedTime).toBe(begun + minute + 2 * second);
+    expect(watch.undoubtedTime).toBe(begun + minute + 2 * second);
   });
 
   test('treats an unconfirmed clock as doubtful if the response of an upstream contradicts it', () => {

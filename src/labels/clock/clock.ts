@@ -59,7 +59,7 @@ export class ClockWatch {
    * Time of the wall clock; null if the clock is doubtful, or has stepped since the last `look`. The next `look` still
    * reports that step.
    */
-  get trustedTime(): Micros | null {
+  get undoubtedTime(): Micros | null {
     const { wall, monotonic } = this.#now;
     return this.doubtful || Math.abs(wall - this.#expectedAt(monotonic)) > maxClockDrift ? null : wall;
   }

@@ -63,7 +63,7 @@ export const observe: LabelsAction = (values, print) => {
       const { store, role } = await opened(values.store, () =>
         openInstrumentStore(values.store, values.standby, {
           ...{ companions: settings.folder, clock: wall, windowDays, onFile: logFile(log), telemetry },
-          markClock: () => labels?.trustedTime() ?? null,
+          markClock: () => labels?.undoubtedTime() ?? null,
           activated: () => print('almanac labels observing'),
           // A hand-over through a database stops this process in the same way as a service manager would.
           asked: () => process.kill(process.pid, 'SIGTERM'),
@@ -114,7 +114,7 @@ interface InstrumentStoreOptions {
   /** Directory of the files that accompany the store. */
   readonly companions: string;
   readonly clock: () => Micros;
-  /** Clock for marks of the store; null while the clock is doubtful. */
+  /** Clock for marks of the store; null while the clock is doubtful, and after a step. */
   readonly markClock: () => Micros | null;
   readonly windowDays: number;
   readonly onFile: (event: FileEvent) => void;

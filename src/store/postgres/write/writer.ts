@@ -29,8 +29,8 @@ export interface PostgresWriterOptions {
   /** Limits of short transactions; absent for the defaults. */
   readonly limits?: Limits;
   /**
-   * Acceptance clock for periodic marks; see `startMarks`. Returns null while the clock is doubtful. Without this
-   * clock, a standby of the database can determine only from batches how current its data is.
+   * Acceptance clock for periodic marks; see `startMarks`. Returns null while the clock is doubtful, and after a step.
+   * Without this clock, a standby of the database can determine only from batches how current its data is.
    */
   readonly markClock?: () => Micros | null;
   /** Statements of each schema version; absent for the versions of this program. */

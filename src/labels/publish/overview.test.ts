@@ -75,7 +75,7 @@ test('each caveat that counts a part also states the total', () => {
     '1 of 3 labelers that this instrument follows does not respond at the moment; its events arrive late',
     'No labels of any of the 3 labelers are accepted at the moment (disk_full)',
     '1 of 3 labelers that this instrument follows is paused until midnight UTC, because it used up a daily allowance of at most 2000000 labels; ' +
-      '2 that were paused within 7 days are not ranked',
+      '2 labelers that were paused within 7 days are not ranked',
     '4 of 7 labelers wait, because the maximum number of labelers is already being read',
     '7 further labelers were announced after the maximum number of known labelers was reached',
     '2 of 102 rows of the window were refused because of their form, size or author',
@@ -116,15 +116,15 @@ test('a caveat counts labelers that used up their allowance apart from labelers 
     return caveatsOf({ ...inputs, capped }, counts, [], reasons.length)[4];
   };
   expect(said(['class'])).toBe(
-    '0 of 3 labelers that this instrument follows are paused until midnight UTC, because they used up a daily allowance of at most 2000000 labels; ' +
-      '1 of 3 waits because of a limit of this instrument: the share of its domain or of its class, or disk space; ' +
-      '1 that was paused within 7 days is not ranked.',
+    '1 of 3 labelers that this instrument follows waits because of a limit of this instrument: the share of its domain or of its class, or disk space; ' +
+      '1 labeler that was paused within 7 days is not ranked.',
   );
   expect(said(['source', 'domain', 'disk'])).toBe(
     '1 of 3 labelers that this instrument follows is paused until midnight UTC, because it used up a daily allowance of at most 2000000 labels; ' +
-      '2 of 3 wait because of a limit of this instrument: the share of their domain or of their class, or disk space; ' +
-      '3 that were paused within 7 days are not ranked.',
+      '2 of 3 labelers that this instrument follows wait because of a limit of this instrument: the share of their domain or of their class, or disk space; ' +
+      '3 labelers that were paused within 7 days are not ranked.',
   );
+  expect(caveatsOf(inputs, counts, [], 2)[4]).toBe('2 labelers that were paused within 7 days are not ranked.');
 });
 
 test('a caveat distinguishes unreachable labelers from labelers that never responded', () => {

@@ -209,20 +209,32 @@ function pauseCaveats(inputs: OverviewInputs, unranked: number): string[] {
   }
   if (unranked > 0) {
     const own = [...capped.values()].filter((reason) => reason === 'source').length;
+    const wait = waitClause(capped.size - own, sources.length);
+    const past = unranked === 1 ? 'labeler that was' : 'labelers that were';
     caveats.push(
-      `${share(own, sources.length)} that this instrument follows ${are(own)} paused until midnight UTC, ` +
-        `because ${own === 1 ? 'it' : 'they'} used up a daily allowance of at most ${dailyRows} labels; ` +
-        `${waitClause(capped.size - own, sources.length)}${unranked} that ${unranked === 1 ? 'was' : 'were'} paused within 7 days ${are(unranked)} not ranked.`,
+      `${allowanceClause(own, sources.length, dailyRows)}${wait}${unranked} ${past} paused within 7 days ${are(unranked)} not ranked.`,
     );
   }
   return caveats;
+}
+
+/** Returns the clause about labelers that are paused because they used up their own allowance. */
+function allowanceClause(count: number, all: number, dailyRows: number): string {
+  if (count === 0) return '';
+  return (
+    `${share(count, all)} that this instrument follows ${are(count)} paused until midnight UTC, ` +
+    `because ${count === 1 ? 'it' : 'they'} used up a daily allowance of at most ${dailyRows} labels; `
+  );
 }
 
 /** Returns the clause about labelers that are paused although they did not use up their own allowance. */
 function waitClause(count: number, all: number): string {
   if (count === 0) return '';
   const [verb, whose] = count === 1 ? ['waits', 'its'] : ['wait', 'their'];
-  return `${count} of ${all} ${verb} because of a limit of this instrument: the share of ${whose} domain or of ${whose} class, or disk space; `;
+  return (
+    `${share(count, all)} that this instrument follows ${verb} because of a limit of this instrument: ` +
+    `the share of ${whose} domain or of ${whose} class, or disk space; `
+  );
 }
 
 /** Returns the caveats about labelers that wait, exceed the maximum number of known labelers, or are denied. */

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { folderInTest } from '../../../harness/process/folder.ts';
 import { rosterRow } from '../../../harness/store/roster-row.ts';
 import { formatMicros, type Micros } from '../../contract/timestamp.ts';
 import { silentLog } from '../../ops/log.ts';
@@ -6,7 +7,7 @@ import type { GapChange } from '../../store/port.ts';
 import { day, micros, minute } from '../../store/time.ts';
 import { labelerFromRow } from '../roster/known-labeler.ts';
 import { Denials } from './denials.ts';
-import { DenyList } from './deny-file.ts';
+import { changeDenyFile, type DenyEntry, DenyList } from './deny-file.ts';
 
 const did = 'did:plc:aaaaaaaaaaaaaaaaaaaaaaaa';
 const denied = micros(20_000 * day);
@@ -61,4 +62,23 @@ test('a labeler that moves from a denied domain to another one is behind until i
     [false, true, at(-2)],
     [false, true, at(-2)],
   ]);
+});
+
+test('the entries that were removed from the list are reported once', async () => {
+  const folder = folderInTest();
+  const lifted: (readonly DenyEntry[])[] = [];
+  const denials = new Denials({
+    ...{ folder, labelers: () => [], ...quiet, clock: () => at(9), log: silentLog },
+    ...{ purges: { load: async () => undefined }, telemetry: { denyListDamaged: () => undefined } },
+    ...{ store: { changeGaps: async () => undefined }, lifted: (entries) => void lifted.push(entries) },
+  });
+  const entryOf = (target: DenyEntry['target']) => ({ target, reason: null, since: formatMicros(denied), purge: null });
+  const allowed = entryOf({ kind: 'did', did });
+  const kept = entryOf({ kind: 'domain', domain: 'example.com' });
+  await changeDenyFile(folder, (list) => list.with(allowed).with(kept));
+  await denials.refresh();
+  await changeDenyFile(folder, (list) => list.without(allowed.target));
+  await denials.refresh();
+  await denials.refresh();
+  expect(lifted).toEqual([[allowed]]);
 });

@@ -12,10 +12,7 @@ interface DenialsOptions {
   readonly folder: string;
   /** Returns the known labelers. */
   readonly labelers: () => Iterable<KnownLabeler>;
-  /**
-   * Called with the entries that were removed from the list, so that labelers are added that were not added while they
-   * were denied.
-   */
+  /** Called with the removed entries, so that labelers that were not added because of them can be added. */
   readonly lifted: (entries: readonly DenyEntry[]) => void;
   /** Called when a labeler is denied or allowed, so that reading stops or resumes. */
   readonly changed: (labeler: KnownLabeler) => void;

@@ -193,7 +193,7 @@ interface GapSummary {
 interface SummaryInputs {
   /** Gaps that were read from the store. */
   readonly gaps: readonly StoredGap[];
-  /** One gap for each labeler that left the enrolment, from its last complete time until now. */
+  /** One gap for each labeler that left the enrolment, waits for a reading slot or was evicted, until now. */
   readonly departures: readonly StoredGap[];
   /** Labelers whose gaps count. */
   readonly counted: ReadonlySet<string>;

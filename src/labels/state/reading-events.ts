@@ -120,7 +120,7 @@ export type ReadingEvent =
   | { readonly kind: 'throttled'; readonly now: Micros; readonly epoch: Micros }
   /** The source used up its daily allowance. */
   | { readonly kind: 'share_used_up'; readonly now: Micros; readonly epoch: Micros }
-  /** The source lost its reading slot to a privileged source. */
+  /** The source begins to wait for a reading slot, waits for one, or has waited for one. */
   | { readonly kind: 'displaced'; readonly now: Micros }
   /** The labeler left the enrolment, or its document names no endpoint. */
   | { readonly kind: 'left'; readonly now: Micros }

@@ -54,8 +54,8 @@ export async function containReading(
 }
 
 /**
- * Reads one source until the signal aborts, and pauses while the source has used up its daily allowance. Rejects only
- * if the store fails permanently.
+ * Reads one source until the signal aborts, and pauses while a daily share is used up or the disk is nearly full. Rejects
+ * only if the store fails permanently.
  */
 export async function readSource(source: Source, ports: ReaderPorts, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
@@ -82,7 +82,10 @@ async function pauseUntilNextDay(source: Source, ports: ReaderPorts, signal: Abo
   const { gaps, report } = ports;
   const { cap } = ports.acceptance;
   const { clock, timings, wait } = ports.time;
-  report.log.warn('a labeler used up its daily allowance and is paused', { labeler: did, share: cap.reasonOf(did) });
+  report.log.warn('a labeler is paused because a daily share is used up or the disk is nearly full', {
+    labeler: did,
+    share: cap.reasonOf(did),
+  });
   const record = (): Promise<void> =>
     note(source, gaps, { kind: 'share_used_up', now: clock(), epoch: ports.time.epoch });
   while (!signal.aborted && cap.isPaused(did)) {

@@ -118,7 +118,7 @@ export type ReadingEvent =
   | { readonly kind: 'reset'; readonly now: Micros; readonly epoch: Micros; readonly live: boolean }
   /** The source exceeds its rates, and has not been read for the delay limit or a multiple of it. */
   | { readonly kind: 'throttled'; readonly now: Micros; readonly epoch: Micros }
-  /** The source used up its daily allowance. */
+  /** The source is paused because a daily share is used up or the disk is nearly full. */
   | { readonly kind: 'share_used_up'; readonly now: Micros; readonly epoch: Micros }
   /** The source begins to wait for a reading slot, waits for one, or has waited for one. */
   | { readonly kind: 'displaced'; readonly now: Micros }

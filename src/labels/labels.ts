@@ -5,7 +5,7 @@ import { claimOrigin } from '../store/origin.ts';
 import { createFoundation, type Foundation, type LabelsOptions } from './assembly/foundation.ts';
 import { recordDowntime, StoreRecorder, writeHeartbeat } from './assembly/heartbeat.ts';
 import { createLabelers, type Labelers, loadRoster } from './assembly/labelers.ts';
-import { sweepArtifacts } from './assembly/left-files.ts';
+import { sweepArtifactTemporaries } from './assembly/left-files.ts';
 import { clockAtStart, type Preconditions } from './assembly/preconditions.ts';
 import { standBy } from './assembly/stand-by.ts';
 import { type Acts, type Assembled, createActs, startTasks } from './assembly/tasks.ts';
@@ -152,7 +152,7 @@ async function observe(
 /** Continues what the last active instrument left: its artifacts, the gap since its end, and the record of the store. */
 async function continueRecord({ settings, store, clocks, log }: LabelsOptions, startedAt: Micros): Promise<void> {
   const { artifacts } = settings;
-  await sweepArtifacts(artifacts, log);
+  await sweepArtifactTemporaries(artifacts, log);
   await recordDowntime(store, { artifacts, clock: clocks.wall, log }, startedAt);
   await writeHeartbeat(store, clocks.wall);
   await new StoreRecorder(artifacts, store).begin();

@@ -16,6 +16,6 @@ const names = [
  * Removes the temporary files that a killed instrument left in the directory of the artifacts. The caller must be the
  * writer of the store. Never rejects.
  */
-export function sweepArtifacts(artifacts: string, log: Log): Promise<void> {
+export function sweepArtifactTemporaries(artifacts: string, log: Log): Promise<void> {
   return sweepTemporaries(artifacts, names, log);
 }

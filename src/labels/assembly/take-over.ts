@@ -15,7 +15,7 @@ import { replay } from '../standby/replay.ts';
 import type { InstrumentRole } from '../standby/standby-store.ts';
 import { endLostReads, recordDowntime, writeHeartbeat } from './heartbeat.ts';
 import { loadPositions } from './labelers.ts';
-import { sweepArtifacts } from './left-files.ts';
+import { sweepArtifactTemporaries } from './left-files.ts';
 import type { Acts, Assembled } from './tasks.ts';
 
 /** Last state that the former writer stored. */
@@ -54,7 +54,7 @@ export async function takeOver(
   // Check the origin again, because the former writer may have set it after this standby started.
   await claimOrigin(writer, settings.origin);
   const startedAt = (await writer.epoch()).startedAt;
-  await sweepArtifacts(settings.artifacts, log);
+  await sweepArtifactTemporaries(settings.artifacts, log);
   await endLostReads(writer, settings.artifacts, log);
   const missed = await missedChanges(writer, kept.gaps.of(null), watched);
   // Flush the gaps that the readers have caused so far, because these gaps derive from this standby's own progress.

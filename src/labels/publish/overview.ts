@@ -198,7 +198,7 @@ function responseCaveats({ sources, directoryOnly, delayed }: OverviewInputs): s
 
 /**
  * Returns the caveats about a pause of acceptance, and about sources that are paused. Sources that used up their own
- * allowance are counted apart from those that wait because of the others.
+ * allowance are counted separately from those that a limit of the instrument pauses.
  */
 function pauseCaveats(inputs: OverviewInputs, unranked: number): string[] {
   const { sources, paused, capped, dailyRows } = inputs;

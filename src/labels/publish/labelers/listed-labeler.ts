@@ -103,8 +103,8 @@ function upTo(now: Micros, at: Micros | null): Micros | null {
 }
 
 /**
- * Returns the time since which a labeler is departed, or null if it is unknown. A trial or 7 days of failures that another
- * departure interrupted may end in the future, so their end counts only if it was the departure.
+ * Returns the time since which a labeler is departed, or null if it is unknown. The end of a trial, or of 7 days of
+ * failures, may be in the future if the labeler departed for another reason, so it counts only if it was the departure.
  */
 function leftAt(labeler: KnownLabeler, waits: boolean): Micros | null {
   if (hasService(labeler) && !waits) return departedSince(labeler);
@@ -174,7 +174,7 @@ export function unreadTime({ window, floor, gaps, firstAnswered, lastAnswered }:
   const begin = micros(Math.min(window.end, Math.max(firstAnswered ?? window.end, floor)));
   const all: UnreadGap[] = [...gaps, { start: window.start, end: begin, reason: 'not_observed' }];
   if (lastAnswered !== null) {
-    const silent = uncovered({ start: lastAnswered, end: window.end }, gaps.filter(isOwnPause));
+    const silent = uncovered({ start: lastAnswered, end: window.end }, gaps.filter(isInstrumentPause));
     const length = silent.reduce((sum, { start, end }) => sum + end - start, 0);
     if (length > coverageTolerance) all.push(...silent.map((part) => ({ ...part, reason: unavailable })));
   }
@@ -183,8 +183,8 @@ export function unreadTime({ window, floor, gaps, firstAnswered, lastAnswered }:
 
 const unavailable: GapReason = 'source_unavailable';
 
-/** Returns true for a gap in which the instrument did not read, so that the labeler could not respond. */
-function isOwnPause({ reason }: StoredGap): boolean {
+/** Returns true for a gap in which the instrument did not read the labeler. */
+function isInstrumentPause({ reason }: StoredGap): boolean {
   return reason === 'ingest_paused' || reason === 'maintenance';
 }
 

@@ -159,7 +159,12 @@ test('an error of a reader after a stop is ignored', async () => {
 test('an endpoint that is not public is a failed attempt, whose gap is recorded if the last response is more than 15 minutes ago', () => {
   expect(refusedAfter(16 * minute)).toEqual([
     'refused',
-    [{ kind: 'record', gap: { source: did, start: micros(now - 16 * minute), end: now, reason: 'source_unavailable' } }],
+    [
+      {
+        kind: 'record',
+        gap: { source: did, start: micros(now - 16 * minute), end: now, reason: 'source_unavailable' },
+      },
+    ],
   ]);
   expect(refusedAfter(15 * minute)).toEqual(['refused', []]);
 });

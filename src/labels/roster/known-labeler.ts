@@ -57,9 +57,13 @@ export interface KnownLabeler {
  * Returns true if a labeler is an enrolled source: the operator does not deny the labeler, its document names a labeler
  * service, its trial has not failed, and it is not unreachable.
  */
-export function isEnrolled({ resolutionStatus, denied, tracker }: KnownLabeler, now: Micros): boolean {
-  if (denied) return false;
-  return (resolutionStatus === 'labeler' || resolutionStatus === 'bad_endpoint') && tracker.enrolled(now);
+export function isEnrolled(labeler: KnownLabeler, now: Micros): boolean {
+  return !labeler.denied && declaresService(labeler) && labeler.tracker.enrolled(now);
+}
+
+/** Returns true if the last document of a labeler that was read declares a labeler service. */
+export function declaresService({ resolutionStatus }: Pick<KnownLabeler, 'resolutionStatus'>): boolean {
+  return resolutionStatus === 'labeler' || resolutionStatus === 'bad_endpoint';
 }
 
 /** Returns true if the seeds file names a labeler, even if another discovery source named it first. */
@@ -208,9 +212,9 @@ function groupsOf({ did, endpoint, pds }: KnownLabeler): { readonly key: string;
  * rows stay stored, its gap grows, and it is tried daily.
  */
 export function isUnreachable(labeler: KnownLabeler, now: Micros): boolean {
-  const { denied, resolutionStatus, tracker } = labeler;
+  const { denied, tracker } = labeler;
   if (denied || tracker.tracked.lastAnswered === null) return false;
-  return (resolutionStatus === 'labeler' || resolutionStatus === 'bad_endpoint') && !isEnrolled(labeler, now);
+  return declaresService(labeler) && !isEnrolled(labeler, now);
 }
 
 /** Presence of a labeler that was read before: it is read, waits for a reading slot, or neither. */

@@ -6,6 +6,7 @@ import { stoppable } from '../clock/clock.ts';
 import { isPrivileged, priorityOf, untracked } from '../state/reading-state.ts';
 import { Tracker } from '../state/tracker.ts';
 import {
+  declaresService,
   evictionCandidates,
   isEnrolled,
   type KnownLabeler,
@@ -378,7 +379,7 @@ function isOfReplica(resolution: Resolution): boolean {
 function apply(labeler: KnownLabeler, resolution: Resolution): boolean {
   if (resolution.kind === 'failed') return false;
   const document = resolution.kind === 'resolved' ? resolution.document : null;
-  if (isOfReplica(resolution) && document?.labelerDeclared === false && isDeclared(labeler)) return false;
+  if (isOfReplica(resolution) && document?.labelerDeclared === false && declaresService(labeler)) return false;
   const endpoint = document?.labelerEndpoint ?? null;
   labeler.resolutionStatus = endpoint !== null ? 'labeler' : document?.labelerDeclared ? 'bad_endpoint' : 'no_labeler';
   if (endpoint !== labeler.endpoint) labeler.tracker.apply({ kind: 'endpoint_changed' });
@@ -388,9 +389,4 @@ function apply(labeler: KnownLabeler, resolution: Resolution): boolean {
   if (handle !== labeler.handle) labeler.handleConfirmed = false;
   labeler.handle = handle;
   return true;
-}
-
-/** Returns true if the last applied document declared a labeler service. */
-function isDeclared({ resolutionStatus }: KnownLabeler): boolean {
-  return resolutionStatus === 'labeler' || resolutionStatus === 'bad_endpoint';
 }

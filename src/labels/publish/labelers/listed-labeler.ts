@@ -4,7 +4,7 @@ import type { GapReason, LabelerProblem, LabelerState, ReadingTransport } from '
 import { coverageTolerance, uncovered } from '../../../store/gaps.ts';
 import type { StoredGap } from '../../../store/port.ts';
 import { type Interval, micros } from '../../../store/time.ts';
-import { departureOf, isEnrolled, type KnownLabeler } from '../../roster/known-labeler.ts';
+import { declaresService, departureOf, isEnrolled, type KnownLabeler } from '../../roster/known-labeler.ts';
 import type { CapReason } from '../../shares/daily-cap.ts';
 import { discoverySources } from '../../shares/telemetry.ts';
 import { stateTimes } from '../../state/reading-state.ts';
@@ -107,7 +107,7 @@ function upTo(now: Micros, at: Micros | null): Micros | null {
  * failures, may be in the future if the labeler departed for another reason, so it counts only if it was the departure.
  */
 function leftAt(labeler: KnownLabeler, waits: boolean): Micros | null {
-  if (hasService(labeler) && !waits) return departedSince(labeler);
+  if (declaresService(labeler) && !waits) return departedSince(labeler);
   const { completeThrough, lastAnswered } = labeler.tracker.tracked;
   return completeThrough ?? lastAnswered;
 }
@@ -123,13 +123,8 @@ export function wasEnrolled(labeler: KnownLabeler, { start, end }: Interval): bo
 function departedSince(labeler: KnownLabeler): Micros | null {
   const { firstAsked, lastAnswered, failingSince, completeThrough } = labeler.tracker.tracked;
   if (lastAnswered === null) return firstAsked === null ? null : micros(firstAsked + stateTimes.trialPeriod);
-  if (hasService(labeler) && failingSince !== null) return micros(failingSince + stateTimes.unreachableAfter);
+  if (declaresService(labeler) && failingSince !== null) return micros(failingSince + stateTimes.unreachableAfter);
   return completeThrough ?? lastAnswered;
-}
-
-/** Returns true if the document of a labeler declares a labeler service. */
-function hasService({ resolutionStatus }: KnownLabeler): boolean {
-  return resolutionStatus === 'labeler' || resolutionStatus === 'bad_endpoint';
 }
 
 /** Returns the problem that explains a state, or null if the labeler is read completely. */

@@ -138,6 +138,23 @@ test('a seed that was denied before the first start is added as a seed once it i
   expect((await station.overview()).coverage.sources).toMatchObject({ enrolled: 2, seeded: 2, discovered: 0 });
 });
 
+test('a denied labeler that no seed or relay names is added once the operator allows it', async () => {
+  stage.sim = createSim({
+    ...{ rate: 1, historyHours: 0, labelers: 1, labelRate: 0 },
+    shapeLabeler: () => ({ relays: [] }),
+  });
+  const { plc, relays } = await stage.sim.start();
+  const [only = ''] = stage.sim.labelers.list.map(({ did }) => did);
+  const folder = folderInTest();
+  await deny(folder, only);
+  const station = await startStation({ seeds: [], plc: plc ?? '', relays }, { folder });
+  stage.station = station;
+  expect((await station.published()).coverage.sources.enrolled).toBe(0);
+  await allow(folder, only);
+  await until('it is established', async () => (await station.overview()).coverage.sources.established === 1);
+  expect((await station.overview()).coverage.sources).toMatchObject({ enrolled: 1, seeded: 0, discovered: 1 });
+});
+
 describe('the purge of a denied labeler’s rows', () => {
   const requestPurge = (folder: string, did: string) =>
     changeDenyFile(folder, (list) => {

@@ -113,3 +113,22 @@ it('an archiver records hours in which a cache only repeats its responses as unr
   expect(observed.hours()).toEqual(expectedHours([200, 200, null, null, null, 200]));
   expect(observed.messages.map(({ message }) => message)).not.toContain(differs);
 });
+
+it('an archiver whose clock jumps 48 hours ahead while a cache has long repeated its responses archives no later hour', async () => {
+  const observed = observatory();
+  await observed.minutes(0, 2);
+  observed.isDown = true;
+  await observed.minutes(2, 3.5);
+  observed.aheadMs = 48 * hourMs;
+  await observed.minutes(3.5, 3.6);
+  observed.isDown = false;
+  await observed.minutes(3.6, 4);
+  expect(observed.messages.filter(({ message }) => message === differs)).toHaveLength(1);
+  observed.aheadMs = 0;
+  await observed.minutes(4, 6);
+  expect(observed.hours()).toEqual(expectedHours([200, 200, null, null, 200, 200]));
+  const days = [...observed.content.keys()]
+    .filter((path) => path.startsWith('days/'))
+    .map((path) => path.split('/')[1]);
+  expect([...new Set(days)]).toEqual(['2026-11-20']);
+});

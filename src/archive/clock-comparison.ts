@@ -15,6 +15,13 @@ interface Sighting {
   readonly date: number;
 }
 
+/** Times of the first and of the last expired response, and the first sighting by path. */
+interface Doubt {
+  readonly since: number;
+  readonly last: number;
+  readonly first: Map<string, Sighting>;
+}
+
 /**
  * Compares this machine's clock with the facts API's clock: with a wrong clock, a line would state a false time, and a
  * day could be closed too early, and could not be reopened.
@@ -27,8 +34,8 @@ export class ClockComparison {
   /** Hour of the last comparison; empty if the clocks differed. */
   #confirmedHour = '';
   #isDifferent = false;
-  /** Time of the first expired response since the last comparison, and its first `Date` by path; null without one. */
-  #doubt: { readonly since: number; readonly first: Map<string, Sighting> } | null = null;
+  /** Doubt since the last comparison; null without an expired response. */
+  #doubt: Doubt | null = null;
 
   /** Returns true if the clocks differed at their last comparison. */
   isDifferent(): boolean {
@@ -55,8 +62,11 @@ export class ClockComparison {
   /** Compares the time `at` of a request for `path` with the `Date` of its response, which looks expired. */
   compareExpired(path: string, { at, date }: Sighting): void {
     if (this.#isDifferent || this.isConfirmed(at) || isClose(at, date)) return;
-    if (this.#doubt === null || at < this.#doubt.since) this.#doubt = { since: at, first: new Map() };
-    const { first } = this.#doubt;
+    const doubt = this.#doubt;
+    // Requests that fail are repeated every minute, so after a longer pause this clock may have been set ahead.
+    const isNew = doubt === null || at < doubt.since || at - doubt.last > maxDoubtMs;
+    const { since, first } = isNew ? { since: at, first: new Map<string, Sighting>() } : doubt;
+    this.#doubt = { since, last: at, first };
     const known = first.get(path) ?? { at, date };
     const passedMs = at - known.at;
     const fits = Math.abs(date - known.date - passedMs) <= toleranceMs;

@@ -94,7 +94,8 @@ function openArchiver(values: ArchiveValues, { base, files, log, telemetry, stop
     timeoutMs: requestTimeoutMs,
     stop,
     clock: Date.now,
-    onExpired: (why) => log.warn('a cache repeated an expired response, which is not archived', { why }),
+    onExpired: (why) =>
+      log.warn('a response has expired and is not archived: a cache repeats it, or the clocks differ', { why }),
   });
   return new Archiver({
     files,

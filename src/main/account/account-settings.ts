@@ -24,7 +24,13 @@ export const accountSettings = {
   ),
   pageRows: integer('page-rows', 'N', 500, { min: 1, max: 500 }, 'maximum number of rows on one page of an export'),
   exportTtlSeconds: integer('export-ttl-seconds', 'S', 900, { min: 1, max: 43_200 }, 'lifetime of an export'),
-  factsUrl: optionalText('facts-url', 'URL', 'URL of the facts API, for links to the pages of labelers'),
+  factsUrl: {
+    ...optionalText('facts-url', 'URL', 'URL of the facts API, for links to the pages of labelers; empty: no links'),
+    parse: (texts: readonly string[]): string | null => {
+      const url = texts.at(-1) ?? '';
+      return url === '' ? null : url;
+    },
+  },
   sampleAccounts: sampleAccountSetting,
   plc: plcSetting,
   contact: contactSetting,

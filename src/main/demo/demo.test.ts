@@ -4,6 +4,7 @@ import { accountSettings } from '../account/account-settings.ts';
 import { archiveSettings } from '../archive/archive-settings.ts';
 import { factsSettings } from '../facts/facts-settings.ts';
 import { labelsSettings } from '../labels/labels-settings.ts';
+import type { ObservatoryValues } from '../up/up.ts';
 import { weatherSettings } from '../weather/weather-settings.ts';
 import { demoParts } from './demo.ts';
 
@@ -16,13 +17,19 @@ const places = {
   archive: [archiveSettings, ['archive', 'artifacts', 'archiveKey']],
 } as const satisfies Readonly<Record<string, readonly [Settings, readonly string[]]>>;
 
-it('a demo uses only its own files and its own network, also if variables name those of a live observatory', async () => {
+const demo: ObservatoryValues = {
+  ...{ host: '127.0.0.1', port: 8400, basePath: '/atproto', accountPort: 8401, metricsPort: null, data: '/demo' },
+  contact: null,
+  logLevel: 'info',
+};
+
+/** Returns the places that each part of a demo uses if variables name those of a live observatory. */
+async function usedPlaces(port: number): Promise<Record<string, Record<string, unknown>>> {
   const network = {
     ...{ jetstream: 'ws://127.0.0.1:1', plc: 'http://127.0.0.1:2', relay: 'http://127.0.0.1:3', seeds: '/sim/seeds' },
     ...{ accounts: [], archive: '/demo/archive', archived: Promise.resolve(true) },
   };
-  const ports = { host: '127.0.0.1', port: 8400, basePath: '/atproto', accountPort: 8401, metricsPort: null };
-  const parts = await demoParts({ ...ports, data: '/demo', contact: null, logLevel: 'info' }, [], network);
+  const parts = await demoParts({ ...demo, port }, [], network);
   const known = Object.values(places).flatMap(([settings]) => Object.values<Setting<unknown>>(settings));
   const named = Object.values(places).flatMap(([settings, names]) => names.map((name) => flagOf(settings, name)));
   const resolved = Object.entries(places).map(([part, [settings, names]]) => {
@@ -33,7 +40,11 @@ it('a demo uses only its own files and its own network, also if variables name t
     });
     return [part, Object.fromEntries(names.map((name) => [name, values[name]]))];
   });
-  expect(Object.fromEntries(resolved)).toEqual({
+  return Object.fromEntries(resolved);
+}
+
+it('a demo uses only its own files and its own network, even if variables name those of a live observatory', async () => {
+  expect(await usedPlaces(8400)).toEqual({
     facts: {
       artifacts: '/demo/artifacts',
       labelsArtifact: '/demo/artifacts/labels-overview.json',
@@ -58,6 +69,16 @@ it('a demo uses only its own files and its own network, also if variables name t
       jetstream: 'ws://127.0.0.1:1',
     },
     archive: { archive: '/demo/archive', artifacts: '/demo/artifacts', archiveKey: '/demo/archive.key' },
+  });
+});
+
+it('the account pages of a demo whose facts part selects its port link to no facts API, even if a variable names one', async () => {
+  expect((await usedPlaces(0)).account).toEqual({
+    store: 'sqlite:/demo/labels',
+    data: '/demo',
+    secretFile: '/demo/account-secret',
+    plc: ['http://127.0.0.1:2'],
+    factsUrl: null,
   });
 });
 

@@ -198,7 +198,8 @@ export function observatoryParts(values: ObservatoryValues, args: readonly strin
         ...['--store', labelStoreIn(data), '--data', data],
         ...['--host', host, '--port', String(accountPort), '--base-path', basePath],
         // The account part starts before the facts part, so a port that the facts part selects itself is not known yet.
-        ...(extra.linksAccounts && port !== 0 ? ['--facts-url', addressOf({ host, basePath }, port)] : []),
+        // An empty URL prevents links to the address that a variable or the config file names.
+        ...(extra.linksAccounts ? ['--facts-url', port === 0 ? '' : addressOf({ host, basePath }, port)] : []),
         ...(extra.account ?? []),
         ...common(3),
       ],

@@ -1,12 +1,16 @@
+import { readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { folderInTest } from '../../../harness/process/folder.ts';
 import { resolveSettings, type Setting, type Settings, variableOf } from '../../ops/setting.ts';
 import { accountSettings } from '../account/account-settings.ts';
 import { archiveSettings } from '../archive/archive-settings.ts';
+import { takeDemoFolder } from '../demo-folder.ts';
 import { factsSettings } from '../facts/facts-settings.ts';
 import { labelsSettings } from '../labels/labels-settings.ts';
 import type { ObservatoryValues } from '../up/up.ts';
 import { weatherSettings } from '../weather/weather-settings.ts';
-import { demoParts } from './demo.ts';
+import { demoCommand, demoParts } from './demo.ts';
 
 /** The command of each part, with its settings that name a file, a directory or a host. */
 const places = {
@@ -80,6 +84,19 @@ it('the account pages of a demo whose facts part selects its port link to no fac
     plc: ['http://127.0.0.1:2'],
     factsUrl: null,
   });
+});
+
+it('a demo with an invalid base path fails before it deletes the data of an earlier demo', async () => {
+  const data = folderInTest();
+  (await takeDemoFolder(data)).release();
+  writeFileSync(join(data, 'labels'), '');
+  const before = readdirSync(data);
+  const values = { ...demo, data, port: 0, accountPort: 0, basePath: 'atproto' };
+  const context = { args: [], env: {}, knownFlags: [], positionals: [], print: () => undefined };
+  await expect(demoCommand.run(values, context)).rejects.toThrow(
+    '--base-path requires a path such as /atproto; got "atproto"',
+  );
+  expect(readdirSync(data)).toEqual(before);
 });
 
 function flagOf(settings: Settings, name: string): string {

@@ -7,7 +7,7 @@ import type { LogLevel } from '../../ops/log.ts';
 import { optionalText } from '../../ops/setting.ts';
 import type { Command } from '../command.ts';
 import { takeDemoFolder } from '../demo-folder.ts';
-import { assertFree, type Running, serveUntilStopped } from '../serve.ts';
+import { assertFree, basePath, type Running, serveUntilStopped } from '../serve.ts';
 import { labelStoreIn } from '../shared-settings.ts';
 import type { SampleAccount } from '../sim/label-history.ts';
 import { type SupervisedPart, startPart } from '../up/supervisor.ts';
@@ -26,7 +26,8 @@ export const demoCommand: Command<typeof demoSettings> = {
   run(values, { args, env, print }) {
     return serveUntilStopped({
       start: async (_, asked) => {
-        // Check the ports before the data of an earlier demo is deleted.
+        // Check the base path and the ports before the data of an earlier demo is deleted.
+        basePath(values.basePath);
         await assertFree(values.host, { port: values.port, 'account-port': values.accountPort });
         for (let place = 0; values.metricsPort !== null && place < metricsPorts; place += 1) {
           await assertFree('127.0.0.1', { 'metrics-port': values.metricsPort + place });

@@ -43,8 +43,8 @@ interface OpenDays {
 
 /**
  * Copies the hours of the instruments' files to the open days to which they belong. Copies label hours only if
- * `labelFacts` allows it. A file that cannot be read, copied or contains an identity changes only the reasons for missing
- * hours, and a file that is dated in the future changes nothing. Hours that the operator has withdrawn stay
+ * `labelFacts` allows it. A file that cannot be read or copied, or that contains an identity, changes only the reasons for
+ * missing hours, and a file that is dated in the future changes nothing. Hours that the operator has withdrawn stay
  * withdrawn.
  */
 export function keepHours(upkeep: HoursUpkeep, { weather, labels }: HoursReadings, open: OpenDays): void {

@@ -47,7 +47,7 @@ export const accountSettings = {
     'MS',
     6_000,
     { min: 0, max: 60_000 },
-    'maximum store read time per client and minute, in milliseconds; unused time accumulates for up to five minutes; 50 kB sent count as one millisecond, and resolving a handle as a read; 0: unlimited',
+    'maximum store read time per client and minute, in milliseconds; unused time accumulates for up to five minutes; 50 kB sent count as one millisecond, and the resolution of a handle counts as a read; 0: unlimited',
   ),
   maxConnections: integer('max-connections', 'N', 4_096, { min: 1, max: 1_000_000 }, 'maximum number of connections'),
   clientConnections: integer(

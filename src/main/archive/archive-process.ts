@@ -210,8 +210,10 @@ export function withdraw(
 function withFiles<T>(folder: string, step: (files: ArchiveFiles) => T): T {
   const stats = statSync(folder, { throwIfNoEntry: false });
   if (stats?.isDirectory() !== true) throw new OperatorError(`no such directory: ${folder}`);
-  if (process.getuid?.() === 0 && stats.uid !== 0)
-    throw new OperatorError(`${folder} belongs to the user ${stats.uid}: run this command as that user`);
+  // An archiver may write in a directory of another user, for example as root in a container. It has created the lock file.
+  const { uid } = statSync(join(folder, lockName), { throwIfNoEntry: false }) ?? stats;
+  if (process.getuid?.() === 0 && uid !== 0)
+    throw new OperatorError(`${folder} belongs to the user ${uid}: run this command as that user`);
   const { files, release } = lockArchive(folder);
   try {
     return step(files);

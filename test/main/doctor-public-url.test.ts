@@ -11,6 +11,7 @@ import { runProgram, startProgramInTest } from '../../harness/process/program-in
 import { lacks } from '../../harness/process/tools.ts';
 import { artifactNames } from '../../src/artifact/write.ts';
 import { takeDemoFolder } from '../../src/main/demo-folder.ts';
+import type { Finding } from '../../src/main/doctor/finding.ts';
 import { checkPublicUrl } from '../../src/main/doctor/public-url.ts';
 
 /** Tests which settings of a real proxy the doctor detects, and that it accepts the shipped configurations. */
@@ -129,14 +130,20 @@ it.skipIf(lacks('caddy'))(
   },
 );
 
-it('warns that it compared nothing if the service has another base path, or fails itself', async () => {
+it('warns that it compared nothing, and what to do, if the service has another base path, or fails itself', async () => {
   const artifacts = artifactFolder();
   onTestFinished(artifacts.remove);
   const args = ['facts', '--port', '0', '--artifacts', artifacts.path, '--base-path', '/atproto'];
   const { url, port } = await startProgramInTest(args).listening();
-  const uncompared = (status: number) =>
-    `warn: the responses could not be compared: the service itself responds with status ${status}`;
-  expect(await checked(url, port)).toEqual([uncompared(404)]);
+  const findings = (publicUrl: string, at: number): Promise<Finding[]> => {
+    const service = { host: '127.0.0.1', port: at, basePath: '' };
+    return checkPublicUrl({ publicUrl, service, wait: (ms) => delay(ms), clock: Date.now });
+  };
+  const uncompared = (status: number, todo: string): Finding => {
+    const found = `the responses could not be compared: the service itself responds with status ${status}`;
+    return { check: 'public address', level: 'warn', found, todo };
+  };
+  expect(await findings(url, port)).toEqual([uncompared(404, 'correct --base-path')]);
   const failing = createServer(({ url: path = '' }, response) => {
     const isHealth = path === '/health';
     const error = { code: path.startsWith('/v1/doctor-') ? 'not_found' : 'internal_error' };
@@ -144,7 +151,8 @@ it('warns that it compared nothing if the service has another base path, or fail
     response.end(JSON.stringify(isHealth ? { service: 'almanac-facts' } : { error }));
   });
   const { port: own } = await listenForTest(failing);
-  expect(await checked(`http://127.0.0.1:${own}`, own)).toEqual([uncompared(500)]);
+  const again = 'run this again; if it repeats, read the log of the facts service';
+  expect(await findings(`http://127.0.0.1:${own}`, own)).toEqual([uncompared(500, again)]);
 });
 
 describe.skipIf(lacks('nginx'))('while the facts service runs, the doctor', () => {

@@ -49,6 +49,7 @@ const remedies = {
     'pass Cache-Control on unchanged (nginx: no expires, no add_header Cache-Control; Apache: no mod_expires, no Header set; Caddy: no header Cache-Control; CDN: respect the existing headers)',
   conditional:
     'pass If-None-Match on, or evaluate it with the ETag of the cached response (nginx: proxy_cache_revalidate on, no proxy_set_header If-None-Match "")',
+  fails: 'run this again; if it repeats, read the log of the facts service',
   down: 'send Cache-Control: no-store with the error of an unreachable service, as deploy/nginx and deploy/caddy do',
 } as const;
 
@@ -194,7 +195,8 @@ function uncompared(...responses: readonly Received[]): Finding {
     status === 0 ? `does not respond (${why})` : `responds with status ${status}`,
   );
   const found = `the responses could not be compared: the service itself ${states.join(' and then ')}`;
-  return warn(check, found, 'correct --base-path, or run this again');
+  const isUnknownPath = responses.every(({ status }) => status === 404);
+  return warn(check, found, isUnknownPath ? 'correct --base-path' : remedies.fails);
 }
 
 /** Returns why a response must have expired at a time; null if caches may still keep it. */

@@ -155,6 +155,41 @@ describe('a summary of a day with a silent collection', () => {
       expect(silences).toEqual([]);
       expect(summary.collections['like.create']).toMatchObject({ total: 0, observed_seconds: 120 });
     });
+
+    test('does not continue a stored silence whose end a replay is still reading', () => {
+      const resumedUs = stopAfterSilence();
+      const nowUs = resumedUs + 30 * hour;
+      read(nowUs);
+      for (let at = resumedUs; at < nowUs; at += hour) {
+        keep(at, at + hour);
+        read(nowUs);
+      }
+      const { id } = store.series(endpoint.name);
+      const stored = { collection: 'like.create', from: silentFrom, to: resumedUs };
+      expect(store.silences(id, { from: 0, to: endUs })).toEqual([stored]);
+      expect(read(nowUs).summary.collections['like.create']?.observed_seconds).toBe(86_400);
+    });
+
+    test('continues a stored silence only after the backfill of the time before the span', () => {
+      const resumedUs = stopAfterSilence() + 30 * hour;
+      keep(resumedUs, resumedUs + 2 * windowUs, withoutLikes);
+      const liveUs = resumedUs + 2 * windowUs;
+      const backfillTo = (timeUs: number | null): void => {
+        const { id, revision, live } = store.series(endpoint.name);
+        const end = { seq: null, timeUs: resumedUs };
+        const position = { kind: 'time', value: timeUs ?? 0, counted: 1, timeUs: timeUs ?? 0 } as const;
+        const backfill = timeUs === null ? null : { position, end, bytes: 0 };
+        store.commit({ series: id, after: revision, gains: [], live, backfill });
+      };
+      const silentAfter = (timeUs: number | null) => {
+        backfillTo(timeUs);
+        return read(liveUs + windowUs).silences;
+      };
+      const continued = [{ collection: 'like.create', from: silentFrom, to: liveUs }];
+      expect(silentAfter(liveUs - dayUs - 1)).toEqual([]);
+      expect(silentAfter(liveUs - dayUs)).toEqual(continued);
+      expect(silentAfter(null)).toEqual(continued);
+    });
   });
 
   test('corrects the published counts once the silence is proven', () => {

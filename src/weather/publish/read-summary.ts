@@ -7,7 +7,7 @@ import { errorFields, type Log } from '../../ops/log.ts';
 import { type CollectionTime, collectionTimes, findSilences, storedUsual, type Usual } from '../silence/silence.ts';
 import type { WeatherTelemetry } from '../stream/telemetry.ts';
 import type { Endpoint } from '../window/endpoint.ts';
-import { type Silence, storeFault } from '../window/store-schema.ts';
+import { type Silence, type StoredSeries, storeFault } from '../window/store-schema.ts';
 import {
   dayUs,
   futureUs,
@@ -82,7 +82,7 @@ function readSeries(source: SummarySource): SeriesReading {
     minutes: day,
     usual,
     edges: (startUs, collection) => store.edges(series.id, startUs, collection),
-    standing: standingSilences(store, series.id, span),
+    standing: standingSilences(store, series, span),
     countedSince,
   });
   const times = collectionTimes(day, observed, silences, countedSince);
@@ -114,11 +114,15 @@ function readSeries(source: SummarySource): SeriesReading {
 
 /**
  * Returns the silences known at the start of a span or within it. A silence whose stored end is older than the span,
- * because nothing was read for a day, continues up to the next event.
+ * because nothing was read for a day, continues up to the next event. It does not continue while a replay of the time
+ * before the span may still add that event.
  */
-function standingSilences(store: WindowStore, series: number, span: Interval): Silence[] {
-  const lasting = store.lastingSilences(series, span.from).map((silence) => ({ ...silence, to: span.to }));
-  return [...lasting, ...store.silences(series, span)];
+function standingSilences(store: WindowStore, { id, live, backfill }: StoredSeries, span: Interval): Silence[] {
+  const stored = store.silences(id, span);
+  const isReplaying = [live, backfill?.position].some((position) => (position?.timeUs ?? span.from) < span.from);
+  if (isReplaying) return stored;
+  const lasting = store.lastingSilences(id, span.from).map((silence) => ({ ...silence, to: span.to }));
+  return [...lasting, ...stored];
 }
 
 /** Returns the collections of which the series has had no event. */

@@ -320,8 +320,9 @@ export function takesOver({ store, nowUs, present, legacy, summary }: Rivals): b
 function successionCaveat(own: WeatherSummary): string {
   const days = own.baseline?.observed_days ?? baselineDays;
   return (
-    `These counts come from the host's legacy protocol. Its present protocol has been observed for ${days} of the ${baselineDays} days ` +
-    'that a baseline requires; after that, the series of the present protocol is published instead. Counts of both series are never added.'
+    `These counts come from the host's legacy protocol. Its present protocol has ${days} of the ${baselineDays} earlier days of this hour that a ` +
+    'baseline requires. Once its conditions can be compared with a baseline, its series is published instead. ' +
+    'Counts of both series are never added.'
   );
 }
 

@@ -67,20 +67,20 @@ function publishedCaveat(): string {
   return publication.read(nowUs).caveats?.find((caveat) => caveat.includes('legacy protocol')) ?? '';
 }
 
-it('the caveat of the legacy series counts the days on which the present series was observed', () => {
+it('the caveat of the legacy series counts only the earlier days on which the same hour was observed', () => {
   watch(legacy, 20, nowUs);
   watchPresent(nowUs - 20 * dayUs - hourUs, nowUs - 20 * dayUs);
   watchPresent(nowUs - windowUs, nowUs);
-  expect(publishedCaveat()).toContain('for 1 of the 7 days');
+  expect(publishedCaveat()).toContain('has 1 of the 7 earlier days of this hour that');
   watchPresent(nowUs - 3 * dayUs - 3 * hourUs, nowUs - 3 * dayUs - 2 * hourUs);
-  expect(publishedCaveat()).toContain('for 1 of the 7 days');
+  expect(publishedCaveat()).toContain('has 1 of the 7 earlier days of this hour that');
 });
 
 it('the present series replaces the legacy series permanently once the present series has a baseline of seven days', () => {
   watch(legacy, 20, nowUs);
   watch(present.name, 6.5, nowUs);
   expect(ready()).toBe(false);
-  expect(publishedCaveat()).toContain('for 6 of the 7 days');
+  expect(publishedCaveat()).toContain('has 6 of the 7 earlier days of this hour that');
   watch(present.name, 8, nowUs);
   expect(ready()).toBe(true);
   store.takeOver(store.series(present.name).id);
@@ -93,6 +93,17 @@ it('the present series replaces the legacy series if the legacy protocol has bee
   expect(ready()).toBe(false);
   watch(present.name, 0.1, nowUs);
   expect(ready()).toBe(true);
+});
+
+it('the caveat of the legacy series promises no replacement while the present series has a baseline but no conditions', () => {
+  watch(legacy, 20, nowUs);
+  watch(present.name, 8, nowUs - 2 * hourUs);
+  expect(ready()).toBe(false);
+  expect(publishedCaveat()).toBe(
+    "These counts come from the host's legacy protocol. Its present protocol has 7 of the 7 earlier days of this hour that a " +
+      'baseline requires. Once its conditions can be compared with a baseline, its series is published instead. ' +
+      'Counts of both series are never added.',
+  );
 });
 
 /** Stores a span of the present series as observed, with windows that have the flags. */

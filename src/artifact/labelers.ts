@@ -71,7 +71,7 @@ const LabelerSchema = Type.Object({
   enrolled: Type.Boolean(),
   state: oneOf(labelerStates),
   state_since: usableInstant(),
-  /** Problem that explains the state or a pause; null if the labeler is being read. */
+  /** Problem that explains the state, a pause or missing labels; null if the labeler is read completely. */
   problem: nullable(oneOf(labelerProblems)),
   found_by: Type.Array(oneOf(discoveryWays)),
   /** Method by which the labeler is read; null if it is not being read. */

@@ -25,8 +25,8 @@ interface WriteOptions {
  * Replaces an artifact atomically: writes a temporary file in the same directory, syncs it, renames it, and syncs the
  * directory. A reader sees either the old bytes or the new ones, and so does the next process after a crash. Rejects if
  * any step fails (for example, on a full disk); the old artifact stays in place unless only the last step failed.
- * Returns false if the artifact no longer has the text in `replaces`. Only a process that replaces it in the microseconds
- * between this check and the rename remains unnoticed.
+ * Returns false if the artifact no longer has the text in `replaces`, and rejects if the artifact no longer exists. A
+ * replacement by another process between this check and the rename goes unnoticed.
  */
 export async function writeArtifact(
   path: string,

@@ -4,12 +4,12 @@ import type { LabelerProblem } from '../../contract/vocabulary.ts';
 /** Returns the description and the remedy of a labeler's problem, or null if there is no problem. */
 export function remedyOf({ state, problem }: Pick<LabelerLine, 'state' | 'problem'>): string | null {
   if (problem === null) return null;
-  // The enumeration of problems is closed. An established labeler has an unknown problem only if it is paused because
-  // of others: the instrument publishes every problem that the labeler causes by its name.
-  return problem === 'unknown' && state === 'established' ? pausedByOthers : remedies[problem];
+  // The enumeration of problems is closed. An established labeler has an unknown problem only if a limit that it did
+  // not reach itself pauses it: the instrument names every problem that the labeler causes.
+  return problem === 'unknown' && state === 'established' ? pausedBySharedLimit : remedies[problem];
 }
 
-const pausedByOthers =
+const pausedBySharedLimit =
   'Reading is paused by a limit of this observatory that many labelers share: the daily share of the domain or class of this labeler, or disk space. No action is necessary: reading continues by itself.';
 
 /** Description and remedy of each problem, for operators of labelers. */

@@ -121,8 +121,9 @@ describe('the answer about the usual range', () => {
     const none = { usual: null };
     const last = { 70: none, 71: none };
     const all = Object.fromEntries(Array.from({ length: 72 }, (_, at) => [at, none]));
-    expect(answerOf(last)).toMatch(/ per second arrived\. It cannot be compared with earlier days\.$/);
-    const silent = / arrived\. It cannot be compared with earlier days; some kinds of events were silent in it\.$/;
+    expect(answerOf(last)).toMatch(/ per second arrived\. That hour cannot be compared with earlier days\.$/);
+    const silent =
+      / arrived\. That hour cannot be compared with earlier days; some kinds of events were silent in it\.$/;
     expect(answerOf(last, { silent: true })).toMatch(silent);
     expect(answerOf(all, { silent: true })).toMatch(silent);
     expect(answerOf(all)).toMatch(/ arrived\. There is too little history to say whether that is usual\.$/);

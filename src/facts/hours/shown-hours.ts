@@ -361,8 +361,8 @@ function incomparableText({ start, end }: Bin, bins: readonly Bin[], gaps: Weath
   const isSilent = gaps.some(
     (gap) => gap.reason === 'silent' && Date.parse(gap.start) < end && Date.parse(gap.end) > start,
   );
-  if (isSilent) return 'It cannot be compared with earlier days; some kinds of events were silent in it.';
-  if (bins.some(({ usual }) => usual)) return 'It cannot be compared with earlier days.';
+  if (isSilent) return 'That hour cannot be compared with earlier days; some kinds of events were silent in it.';
+  if (bins.some(({ usual }) => usual)) return 'That hour cannot be compared with earlier days.';
   return 'There is too little history to say whether that is usual.';
 }
 

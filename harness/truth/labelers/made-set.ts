@@ -1,6 +1,7 @@
 import type { Sim } from '../../../sim/index.ts';
 import { type LabelerLine, labelersLimits } from '../../../src/artifact/labelers.ts';
 import type { RecentOverview } from '../../../src/artifact/recognise.ts';
+import { maxTopLabelers } from '../../../src/contract/limits.ts';
 import { formatMicros, formatTimestamp, type Micros } from '../../../src/contract/timestamp.ts';
 import { day, dayName, dayOf, dayStart, type Interval, micros, second } from '../../../src/store/time.ts';
 import { type Course, shareRange } from './course.ts';
@@ -142,7 +143,7 @@ function madeOverview(labelers: readonly LabelerLine[]): RecentOverview {
     top_labelers_7d: labelers
       .filter(({ events }) => events.week > 0)
       .toSorted((a, b) => b.events.week - a.events.week)
-      .slice(0, 10)
+      .slice(0, maxTopLabelers)
       .map(({ did, events }) => ({ labeler_did: did, count: events.week })),
   } as unknown as RecentOverview;
 }

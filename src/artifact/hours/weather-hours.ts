@@ -51,7 +51,7 @@ const SeriesSchema = Type.Object({
       events: nullable(count()),
       /**
        * Events of all kinds per observed second in which 8 of 10 of the hours before this one lay that were observed
-       * entirely and began at the same time of day; null if there are fewer than 7. An hour that may lack much of its
+       * entirely and began at the same time of day; null if there are fewer than 7. An hour that may lack many of its
        * events, because collections were silent or history was compacted, is not one of them and has null. Absent in
        * files of earlier versions.
        */

@@ -82,7 +82,7 @@ test('the hours file states the start of observation, even if that time precedes
   expect(only(read(nowUs)).observed_since).toBe('2026-11-10T00:00:00.000Z');
 });
 
-test('the start of observation is the end of the gap before it, even if it is no whole millisecond', () => {
+test('the start of observation is the end of the gap before it, even if it is not a whole millisecond', () => {
   const from = startUs + 20 * hourUs;
   keep(from, from + hourUs, [{ from: from + 18_500_123, to: from + hourUs }]);
   const { observed_since: since, gaps } = only(read(from + hourUs + 1));
@@ -151,7 +151,7 @@ function firstHours(day: number) {
   return hours.filter(({ start }) => start.includes('T00:')).map(({ events, usual }) => [events, usual]);
 }
 
-test('an hour in which most events were silent is in no usual rate and has none', () => {
+test('an hour in which collections with more than 5 % of all events were silent is in no usual rate and has none', () => {
   const { id } = store.series(endpoint.name);
   for (let day = 0; day <= 9; day += 1) {
     const isSilent = day === 2 || day === 8;

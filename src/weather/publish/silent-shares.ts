@@ -11,7 +11,7 @@ export const interactions: readonly CollectionName[] = [
   'like.create',
 ];
 
-/** Maximum share of the interactions that silent collections may have while conditions are still published. */
+/** Maximum share of silent collections: of the interactions for conditions, of all events for a usual rate. */
 export const bearable = 0.05;
 
 /** Each collection's share of the interactions, from 0 to 1. */

@@ -32,9 +32,9 @@ interface ComparedHours {
 
 /**
  * Creates a function that returns the usual rate of each hour of an hours file. Whole hours are compared with whole
- * hours: an hour counts only if it was observed entirely, and never for itself. An hour that may lack much of its events
- * does not count and has no usual rate. The rates of a series are read once per hour, so a backfill or a silence of an
- * earlier hour takes effect in the next hour.
+ * hours: an hour counts only if it was observed entirely, and never for itself. An hour that may lack many of its
+ * events does not count and has no usual rate. The rates of a series are read once per hour, so a backfill or a
+ * silence of an earlier hour takes effect in the next hour.
  */
 export function usualRates() {
   const known = new Map<string, { readonly fromUs: number; readonly whole: WholeHours }>();

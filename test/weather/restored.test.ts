@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { copyFileSync, cpSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { copyFileSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { folderInTest } from '../../harness/process/folder.ts';
@@ -47,7 +47,8 @@ function documentedRestore(data: string, backup: string): string {
     .replaceAll('/backup', backup);
 }
 
-it('a weather store that is restored after a kill contains what the copy contains, and nothing of the log of the replaced file', () => {
+/** Creates the store of an instrument that was killed, with 440 minutes, and an earlier copy, with 40 minutes. */
+function killedStore() {
   const folder = folderInTest();
   const [running, killed, backup] = [join(folder, 'running'), join(folder, 'killed'), join(folder, 'backup')];
   const begun = openWindowStore(running);
@@ -62,7 +63,24 @@ it('a weather store that is restored after a kill contains what the copy contain
   cpSync(running, killed, { recursive: true });
   store.close();
   expect(existsSync(join(killed, `${storeFile}-wal`))).toBe(true);
+  return { killed, backup, copied };
+}
 
+it('a weather store that is restored after a kill contains what the copy contains, and nothing of the log of the replaced file', () => {
+  const { killed, backup, copied } = killedStore();
   execFileSync('sh', ['-euc', documentedRestore(killed, backup)]);
   expect(contentOf(killed)).toEqual(copied);
+});
+
+it('each restore of a weather store keeps the replaced files, and nothing of an earlier restore is added to them', () => {
+  const { killed, backup, copied } = killedStore();
+  execFileSync('sh', ['-euc', documentedRestore(killed, backup)]);
+  const restored = openWindowStore(killed);
+  observe(restored, 5);
+  restored.close();
+  execFileSync('sh', ['-euc', documentedRestore(killed, backup)]);
+  expect(contentOf(killed)).toEqual(copied);
+  const replaced = readdirSync(killed).filter((name) => name.startsWith('set-aside'));
+  const revisions = replaced.map((name) => contentOf(join(killed, name)).revision);
+  expect(revisions.toSorted((a, b) => a - b)).toEqual([45, 440]);
 });

@@ -237,16 +237,25 @@ export function skippedProblems(
   });
 }
 
-/** Waits until the published numbers of skipped labels agree with the record. Returns the remaining differences. */
-export async function skippedMatch(compared: Compared, station: LabelStation): Promise<string[]> {
-  const { refused } = served(compared);
+/**
+ * Waits until the published numbers of skipped labels agree with the record. Otherwise returns the differences that
+ * remain, and the error that ended the wait.
+ */
+export async function skippedMatch(
+  refused: Expected['refused'],
+  station: Pick<LabelStation, 'overview'>,
+): Promise<string[]> {
   let problems: string[] = [];
   const agrees = async (): Promise<boolean> => {
     problems = skippedProblems(refused, (await station.overview()).coverage.sources);
     return problems.length === 0;
   };
-  await until('the published numbers of skipped labels agree with the record', agrees, 60_000).catch(() => undefined);
-  return problems;
+  try {
+    await until('the published numbers of skipped labels agree with the record', agrees);
+    return [];
+  } catch (error) {
+    return [...problems, String(error)];
+  }
 }
 
 /** Describes the sources that are not in the required state. */

@@ -251,13 +251,13 @@ async function outcome(run: Run): Promise<Proof> {
   const { sim, station, problems, course } = run;
   const compared = comparedOf(run);
   const gaps = await station.store.gaps(compared.span);
-  problems.push(...(await differences(compared)), ...(await skippedMatch(compared, station)));
+  const { accepted, refused } = served(compared);
+  problems.push(...(await differences(compared)), ...(await skippedMatch(refused, station)));
   problems.push(...gapDifferences(sim, gaps, course));
   problems.push(...hiddenLosses(compared, gaps, (did) => isReadable(sim, did)));
   const fired = firedIn(sim);
   for (const name of [...labelerFaultNames, ...oddKinds, ...ailments, ...documentFaults, ...relayFaults])
     if (name !== 'none' && !fired[name]) problems.push(`${name} never took effect`);
-  const { accepted, refused } = served(compared);
   const { sources } = (await station.overview()).coverage;
   return { accepted, refused, gaps: gaps.length, sources: { ...sources }, fired, problems };
 }

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { roleAt, shapeOf, stateOf } from '../../harness/truth/cast.ts';
-import { skippedProblems } from '../../harness/truth/compare.ts';
+import { skippedMatch, skippedProblems } from '../../harness/truth/compare.ts';
 import { isConfirmed, labelersProblems } from '../../harness/truth/labelers/compare.ts';
 import { type Course, courseFrom } from '../../harness/truth/labelers/course.ts';
 import { definitionProblems } from '../../harness/truth/labelers/definitions.ts';
@@ -193,6 +193,14 @@ describe('the comparison of the skipped labels', () => {
       'pre_epoch_skipped is 4, expected 7',
     ]);
     expect(skippedProblems(none, {})).toHaveLength(4);
+  });
+
+  test('fails if the published numbers cannot be read', async () => {
+    const { coverage } = set.overview;
+    const overview = { ...set.overview, coverage: { ...coverage, sources: { ...coverage.sources, ...right } } };
+    expect(await skippedMatch(refused, { overview: () => Promise.resolve(overview) })).toEqual([]);
+    const unread = { overview: () => Promise.reject(new Error('the instrument failed')) };
+    expect(await skippedMatch(refused, unread)).toEqual(['Error: the instrument failed']);
   });
 });
 

@@ -38,13 +38,13 @@ function contentOf(folder: string) {
 
 /** Returns the documented commands between the stop of the instrument and its start, for other directories. */
 function documentedRestore(data: string, backup: string): string {
-  const text = readFileSync(join(root, 'docs/operations.md'), 'utf8').split('\n**Weather**')[1] ?? '';
+  const text = readFileSync(join(root, 'docs/operations.md'), 'utf8').split('To restore the copy:\n')[1] ?? '';
   const [block = ''] = /(?:\n {4}\S.*)+/.exec(text) ?? [];
   return block
     .replaceAll(/^ +systemctl .*$/gm, '')
     .replaceAll('sudo -u almanac-weather ', '')
     .replaceAll('/var/lib/almanac/weather', data)
-    .replaceAll('/backup', backup);
+    .replaceAll('/backup/weather', backup);
 }
 
 /** Creates the store of an instrument that was killed, with 440 minutes, and an earlier copy, with 40 minutes. */

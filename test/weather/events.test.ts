@@ -214,7 +214,7 @@ describe('a series of the legacy protocol', () => {
     await one.weather().stop();
     const after = one.artifact();
     expect(after.source).toEqual({ endpoint, method: 'jetstream', wire: 'jetstream.legacy' });
-    expect(after.caveats).toContainEqual(expect.stringContaining('for 0 of the 7 days'));
+    expect(after.caveats).toContainEqual(expect.stringContaining('has 0 of the 7 earlier days'));
     expect(after.window.observed_seconds).toBeGreaterThanOrEqual(before.window.observed_seconds);
     for (const name of [endpoint, `${host}/xrpc/network.bsky.jetstream.subscribeEvents`]) {
       const kept = readStore(one.folder, name);

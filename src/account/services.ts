@@ -34,8 +34,8 @@ export interface AccountServices {
     work: (store: AccountReads) => Promise<T>,
   ): Promise<T>;
   /**
-   * Runs a turn like `readPatiently`, without a limit on the wait and on the number of waiting requests. For use while the response is
-   * being sent: a failure would cut it, and its memory can be taken for other responses.
+   * Runs a turn like `readPatiently`, without a limit on the wait and on the number of waiting requests. For use while
+   * the response is being sent: a failure would cut it, and its memory can be taken for other responses.
    */
   readWhileSending: AccountServices['read'];
   /** Charges the bytes of a streamed response to the client. Other responses are charged automatically. */
@@ -147,8 +147,11 @@ function createPatience({ maxPauses, clock, pause }: PatienceOptions) {
         if (seconds === null || attempts === maxAttempts || (isSpent && pausing >= maxPauses)) throw error;
         if (clock() + seconds * 1000 > until) throw error;
         if (isSpent) pausing += 1;
-        await pause(seconds * 1000, gone);
-        if (isSpent) pausing -= 1;
+        try {
+          await pause(seconds * 1000, gone);
+        } finally {
+          if (isSpent) pausing -= 1;
+        }
         if (gone.aborted) throw new StoreBusy('left', 1);
       }
     }

@@ -3,9 +3,8 @@ import { errorFields, type Log, type LogFields } from '../ops/log.ts';
 import { StoreError } from '../store/errors.ts';
 import { claimOrigin } from '../store/origin.ts';
 import { createFoundation, type Foundation, type LabelsOptions } from './assembly/foundation.ts';
-import { recordDowntime, StoreRecorder, writeHeartbeat } from './assembly/heartbeat.ts';
+import { recordDowntime, StoreRecorder, sweepArtifactTemporaries, writeHeartbeat } from './assembly/heartbeat.ts';
 import { createLabelers, type Labelers, loadRoster } from './assembly/labelers.ts';
-import { sweepArtifactTemporaries } from './assembly/left-files.ts';
 import { clockAtStart, type Preconditions } from './assembly/preconditions.ts';
 import { standBy } from './assembly/stand-by.ts';
 import { type Acts, type Assembled, createActs, startTasks } from './assembly/tasks.ts';
@@ -35,8 +34,8 @@ export interface Labels {
    */
   stop(): Promise<void>;
   /**
-   * Returns the time of the wall clock; null until the check at the start has ended, while the clock is doubtful, and after
-   * a step.
+   * Returns the time of the wall clock; null until the check at the start has ended, while the clock is doubtful, and
+   * after a step.
    */
   undoubtedTime(): Micros | null;
   /** Rejects when the store can no longer be trusted, or after an unexpected error. */

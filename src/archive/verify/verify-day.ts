@@ -129,8 +129,8 @@ export class DayVerifier {
   }
 
   /**
-   * Reports files that have content but are not listed in the record. Tables that were added to an older day are not listed;
-   * `#verifyComputed` compares them.
+   * Reports files that have content but are not listed in the record. Tables that were added to an older day are not
+   * listed; `#verifyComputed` compares them.
    */
   async #verifyUnlisted(record: DayRecord): Promise<void> {
     const { day, files } = record;

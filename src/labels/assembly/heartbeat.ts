@@ -1,10 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { writeLines } from '../../artifact/write.ts';
+import { artifactNames, writeLines } from '../../artifact/write.ts';
 import { formatMicros, type Micros, parseTimestamp } from '../../contract/timestamp.ts';
 import { isObject } from '../../input/json-budget.ts';
 import { makeFolder } from '../../ops/errors.ts';
 import type { Log } from '../../ops/log.ts';
+import { sweepTemporaries } from '../../ops/temporaries.ts';
 import type { StoreReader, StoreWriter } from '../../store/port.ts';
 import { type Interval, micros, minute, second } from '../../store/time.ts';
 import { readHold } from '../operator/hold.ts';
@@ -145,7 +146,7 @@ interface StoreProgress {
  * Name of the record. The record is next to the artifact and not in the store, so that it survives a failover of the
  * store.
  */
-export const recordName = 'labels-store.json';
+const recordName = 'labels-store.json';
 /** Maximum size of a record, in bytes. */
 const maxBytes = 4_096;
 
@@ -249,4 +250,21 @@ export class StoreRecorder {
     this.#last = found;
     this.#text = text;
   }
+}
+
+/**
+ * Files of the instrument. `almanac labels hold` and `release` replace two of them, and try again if their temporary
+ * file was removed. The temporary files of `labels-hold.json` stay.
+ */
+const replacedNames = [
+  ...[artifactNames.labels, artifactNames.labelers, artifactNames.labelerDefinitions, artifactNames.labelsHours],
+  recordName,
+];
+
+/**
+ * Removes the temporary files that a killed instrument left in the directory of the artifacts. The caller must be the
+ * writer of the store. Never rejects.
+ */
+export function sweepArtifactTemporaries(artifacts: string, log: Log): Promise<void> {
+  return sweepTemporaries(artifacts, replacedNames, log);
 }

@@ -13,9 +13,8 @@ import { definitionShares } from '../shares/fair-queue.ts';
 import type { Kept } from '../standby/kept.ts';
 import { replay } from '../standby/replay.ts';
 import type { InstrumentRole } from '../standby/standby-store.ts';
-import { endLostReads, recordDowntime, writeHeartbeat } from './heartbeat.ts';
+import { endLostReads, recordDowntime, sweepArtifactTemporaries, writeHeartbeat } from './heartbeat.ts';
 import { loadPositions } from './labelers.ts';
-import { sweepArtifactTemporaries } from './left-files.ts';
 import type { Acts, Assembled } from './tasks.ts';
 
 /** Last state that the former writer stored. */

@@ -168,7 +168,7 @@ interface UnreadInputs {
 export function unreadTime({ window, floor, gaps, firstAnswered, lastAnswered }: UnreadInputs): UnreadGap[] {
   const begin = micros(Math.min(window.end, Math.max(firstAnswered ?? window.end, floor)));
   const all: UnreadGap[] = [...gaps, { start: window.start, end: begin, reason: 'not_observed' }];
-  if (lastAnswered !== null) {
+  if (lastAnswered !== null && window.end - lastAnswered > coverageTolerance) {
     const silent = uncovered({ start: lastAnswered, end: window.end }, gaps.filter(isInstrumentPause));
     const length = silent.reduce((sum, { start, end }) => sum + end - start, 0);
     if (length > coverageTolerance) all.push(...silent.map((part) => ({ ...part, reason: unavailable })));

@@ -28,6 +28,8 @@ export class UnansweredCommits {
   #sent: readonly { readonly batches: readonly SentBatch[]; readonly to: Reached }[] = [];
   /** Stamps of stored observations; null for a counted repeat or refusal. */
   readonly #stored = new WeakMap<object, Micros | null>();
+  /** False until a commit was found stored: no batch needs to be searched then. */
+  #hasStored = false;
 
   /** Remembers a commit without a reply: it was to move the ends of the store from `from` to `to`. */
   add(batches: readonly SentBatch[], from: Reached, to: Reached): void {
@@ -47,6 +49,7 @@ export class UnansweredCommits {
     const stored = this.#sent.findLast(({ to }) => isSame(found, to));
     if (stored === undefined) return;
     this.#sent = [];
+    this.#hasStored = true;
     for (const { batch, fresh, first } of stored.batches) {
       for (const one of [...batch.observations, ...batch.refusals]) {
         if (!this.#stored.has(one)) this.#stored.set(one, null);
@@ -57,13 +60,17 @@ export class UnansweredCommits {
 
   /** Returns the part of a batch that is not stored and counted yet; `batch` itself, if that is all of it. */
   rest(batch: Batch): Batch {
+    if (!this.#hasStored) return batch;
     const isStored = (one: object): boolean => this.#stored.has(one);
     if (![...batch.observations, ...batch.refusals].some(isStored)) return batch;
     const observations = batch.observations.filter((one) => !isStored(one));
     return { ...batch, observations, refusals: batch.refusals.filter((one) => !isStored(one)) };
   }
 
-  /** Completes the result for the rest of a batch with what was stored before. Forgets the batch: appended once more, its labels are repeats. */
+  /**
+   * Completes the result for the rest of a batch with what was stored before. Forgets the batch: appended once more, its
+   * labels are repeats.
+   */
   complete(batch: Batch, rest: AppendResult): AppendResult {
     const repeats = new Set(rest.duplicates);
     const duplicates: number[] = [];

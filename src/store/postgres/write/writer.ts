@@ -262,8 +262,8 @@ interface Marks {
 
 /**
  * Stores a mark every second. A standby of the database that has received a mark has also received every row with an
- * earlier stamp, so that its progress is known even if no labels arrive. The time of a doubtful clock is not stored: no row
- * gets a stamp before a mark, and a mark in the future would therefore end acceptance until then.
+ * earlier stamp, so that its progress is known even if no labels arrive. The time of a doubtful clock is not stored: no
+ * row gets a stamp before a mark, and a mark in the future would therefore end acceptance until then.
  */
 function startMarks(acceptance: Pick<Acceptance, 'mark'>, clock: () => Micros | null): Marks {
   let isRunning = false;

@@ -10,12 +10,24 @@ interface Signals {
   off(event: 'SIGTERM' | 'SIGINT', listener: () => void): unknown;
 }
 
-/** Resolves at the first SIGTERM or SIGINT after the call. Until then, neither signal ends the process. */
+/** Time after the first signal in which further signals count as its copies, in milliseconds. */
+const copiesWithinMs = 1_000;
+
+/**
+ * Resolves at the first SIGTERM or SIGINT after the call. Neither signal ends the process until then, and for
+ * `copiesWithinMs` after it: a terminal signals the whole process group, and npm, the entry point or a primary process
+ * in that group also sends the signal to this process. A later signal ends the process at once.
+ */
 export function firstSignal(signals: Signals = process): Promise<void> {
   return new Promise((resolve) => {
+    let isAsked = false;
     const asked = (): void => {
-      signals.off('SIGTERM', asked);
-      signals.off('SIGINT', asked);
+      if (isAsked) return;
+      isAsked = true;
+      setTimeout(() => {
+        signals.off('SIGTERM', asked);
+        signals.off('SIGINT', asked);
+      }, copiesWithinMs).unref();
       resolve();
     };
     signals.on('SIGTERM', asked);

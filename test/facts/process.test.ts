@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { artifactFolderInTest } from '../../harness/artifacts/artifacts.ts';
 import { answersIn, exchange, opened } from '../../harness/net/raw-http.ts';
-import type { Program } from '../../harness/process/program.ts';
+import type { Program, ProgramOptions } from '../../harness/process/program.ts';
 import { startProgramInTest } from '../../harness/process/program-in-test.ts';
 import { until } from '../../harness/process/until.ts';
 import { artifactNames } from '../../src/artifact/write.ts';
@@ -12,11 +12,12 @@ import { artifactNames } from '../../src/artifact/write.ts';
 const machineNode = '/usr/bin/node';
 const plain = 'GET /health HTTP/1.1\r\nHost: a\r\n\r\n';
 
-function startFacts(args: readonly string[] = [], runtime?: string): Program {
-  return startProgramInTest(
-    ['facts', '--port', '0', '--artifacts', artifactFolderInTest(), ...args],
-    runtime ? { runtime } : {},
-  );
+/** A module that sends a SIGINT to its process right after its first SIGTERM, as npm repeats a signal of the terminal. */
+const repeat = "process.once('SIGTERM', () => setImmediate(() => process.kill(process.pid, 'SIGINT')))";
+const repeated = { env: { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(repeat)}` } };
+
+function startFacts(args: readonly string[] = [], options: ProgramOptions = {}): Program {
+  return startProgramInTest(['facts', '--port', '0', '--artifacts', artifactFolderInTest(), ...args], options);
 }
 
 async function isOpen(port: number): Promise<boolean> {
@@ -47,9 +48,12 @@ async function metricsPort(program: Program): Promise<number> {
   return Number(announcedPort());
 }
 
-describe('a facts process that receives SIGTERM', () => {
-  it('completes pending requests despite idle connections, and exits with 0', async () => {
-    const program = startFacts();
+describe('a facts process that receives a signal to stop', () => {
+  it.each([
+    ['once', {}],
+    ['twice', repeated],
+  ])('%s completes pending requests despite idle connections, and exits with 0', async (_, options) => {
+    const program = startFacts([], options);
     const { port } = await program.listening();
     const idle = await Promise.all(Array.from({ length: 20 }, () => opened(port)));
     const slow = await Promise.all(Array.from({ length: 5 }, () => opened(port)));
@@ -127,7 +131,7 @@ describe('the worker processes of --workers 2', () => {
 
 describe.skipIf(!existsSync(machineNode))("a program started by the machine's own Node", () => {
   it.each(['SIGTERM', 'SIGINT'] as const)('forwards %s and the exit code', async (signal) => {
-    const program = startFacts([], machineNode);
+    const program = startFacts([], { runtime: machineNode });
     const { port } = await program.listening();
     expect(answersIn(await exchange(port, [plain])).map(({ status }) => status)).toEqual([200]);
     program.child.kill(signal);
@@ -142,7 +146,7 @@ describe.skipIf(!existsSync(machineNode))("a program started by the machine's ow
   });
 
   it('leaves no process running when it is killed', async () => {
-    const program = startFacts([], machineNode);
+    const program = startFacts([], { runtime: machineNode });
     await program.listening();
     await until('the log of the program', () => pids(program).length > 0);
     const running = pids(program);

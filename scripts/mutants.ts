@@ -117,7 +117,8 @@ async function resultOf({ file, stages, apply }: Run): Promise<Result | 'unknown
 }
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-  process.once(signal, () => {
+  // The listener remains, because npm repeats the signal of a terminal while the workspace is being removed.
+  process.on(signal, () => {
     workspace.remove();
     process.exit(1);
   });

@@ -46,9 +46,10 @@ let isInstalled = false;
 function install(): void {
   if (isInstalled) return;
   isInstalled = true;
-  // Vitest ends its own workers, in which `process.exit` throws.
+  // Vitest ends its own workers, in which `process.exit` throws. A repeated signal must not end this process during the
+  // actions, so the listeners remain.
   if (process.env.VITEST === undefined) {
-    for (const signal of endingSignals) process.once(signal, () => process.exit(128 + constants.signals[signal]));
+    for (const signal of endingSignals) process.on(signal, () => process.exit(128 + constants.signals[signal]));
   }
   process.once('exit', () => {
     for (const action of [...actions].reverse()) {

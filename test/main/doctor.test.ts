@@ -473,6 +473,21 @@ describe('the check of a port', () => {
     expect(said.of('facts metrics')).toMatchObject([{ level: 'fail', found }]);
   });
 
+  it('fails if another program uses the metrics port of the archive, which is checked if --archive is set', async () => {
+    const { port: taken } = await listenForTest(createServer((_request, response) => response.end('other_metric 1')));
+    const metrics = ['--metrics-port', String(taken - 4)];
+    const check = 'archive metrics';
+    expect((await doctor([...flags(), ...metrics, '--archive', join(data, 'archive')])).of(check)).toEqual([
+      {
+        check,
+        level: 'fail',
+        found: `127.0.0.1:${taken} is used by another program`,
+        todo: 'stop that program, or choose another port with --metrics-port',
+      },
+    ]);
+    expect((await doctor([...flags(), ...metrics])).of(check)).toEqual([]);
+  });
+
   async function running(command: 'facts' | 'account', args: readonly string[]): Promise<number> {
     const env = { ALMANAC_LOG_LEVEL: 'silent' };
     return (await startProgramInTest([command, ...args, '--port', '0'], { env }).listening()).port;

@@ -30,7 +30,7 @@ export const doctorSettings = {
     'metrics-port',
     'PORT',
     { min: 1, max: 65_000 },
-    'first of the four consecutive metrics ports (facts, weather, labels, account); default: not checked',
+    'first of the consecutive metrics ports (facts, weather, labels, account, and archive with --archive); default: not checked',
   ),
   jetstream: weatherSettings.jetstream,
   relay: labelsSettings.relay,

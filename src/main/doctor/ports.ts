@@ -22,13 +22,14 @@ const maxBytes = 1024 * 1024;
  * epoch, or null if it is unknown.
  */
 export async function checkPorts(setUp: SetUp, generation: string | null): Promise<Finding[]> {
-  const { host, port, basePath, accountPort, metricsPort, artifacts, store, maxArtifactBytes } = setUp;
+  const { host, port, basePath, accountPort, metricsPort, archive, artifacts, store, maxArtifactBytes } = setUp;
   const isOurFacts = servesArtifacts(artifacts, maxArtifactBytes);
   const facts = { host, port, bases: [basePath], flag: 'port', of: artifacts, isOurs: isOurFacts };
   // Both services read the same variable, but the base path may also be a flag of the facts API alone.
   const bases = [...new Set([basePath, ''])];
   const account = { host, port: accountPort, bases, flag: 'account-port', of: store, isOurs: readsStore(generation) };
-  const metrics = metricsPort === null ? [] : ['facts', 'weather', 'labels', 'account'];
+  const parts = ['facts', 'weather', 'labels', 'account', ...(archive === null ? [] : ['archive'])];
+  const metrics = metricsPort === null ? [] : parts;
   const findings = await Promise.all([
     checkPort(servicePort('facts port', 'almanac-facts', facts)),
     checkPort(servicePort('account port', 'almanac-account', account)),

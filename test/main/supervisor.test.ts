@@ -2,12 +2,16 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
+import { alive } from '../../harness/process/process-tree.ts';
 import { type SupervisedPart, supervise } from '../../src/main/up/supervisor.ts';
 import { OperatorError } from '../../src/ops/errors.ts';
 import { type Log, type LogFields, silentLog } from '../../src/ops/log.ts';
 
 /** Parts whose process prints its id and runs until it is stopped. */
 const parts: readonly SupervisedPart[] = ['facts', 'weather'].map((name) => ({ name, kind: 'server', args: [] }));
+
+/** A signal that never aborts. */
+const { signal: asked } = new AbortController();
 
 /** Replaces the node binary by a script, which the test can remove. Returns its path. */
 function ownBinary(): string {
@@ -51,7 +55,7 @@ test.each([
 ])('if %s, a part is started again later, and the other part continues', async (_, why, missing) => {
   const binary = ownBinary();
   const { log, lines } = keptLog('weather');
-  const running = await supervise(parts, { log, stderr: 'inherit', onMessage: () => undefined });
+  const running = await supervise(parts, { log, stderr: 'inherit', onMessage: () => undefined, asked });
   onTestFinished(() => running.stop());
   if (missing(binary) === binary) rmSync(binary);
   process.execPath = missing(binary);
@@ -81,7 +85,7 @@ test.each(['http://127.0.0.1:43215', 'http://[::1]:43215', 'http://[2001:db8::7]
     writeFileSync(binary, `#!/bin/sh\n${announce}\nexec sleep 1000\n`);
     const part: SupervisedPart = { name: 'facts', kind: 'server', args: ['--port', '0'] };
     const { log, lines } = keptLog('facts');
-    const running = await supervise([part], { log, stderr: 'inherit', onMessage: () => undefined });
+    const running = await supervise([part], { log, stderr: 'inherit', onMessage: () => undefined, asked });
     onTestFinished(() => running.stop());
     process.kill(Number.parseInt(readFileSync(calls, 'utf8'), 10), 'SIGKILL');
     await vi.waitUntil(() => lines.at(-1)?.message === again.message, { timeout: 60_000 });
@@ -94,7 +98,33 @@ test('if a part cannot be started at first, the observatory reports the reason a
   const binary = ownBinary();
   rmSync(binary);
   const { log } = keptLog('weather');
-  await expect(supervise(parts, { log, stderr: 'inherit', onMessage: () => undefined })).rejects.toEqual(
+  await expect(supervise(parts, { log, stderr: 'inherit', onMessage: () => undefined, asked })).rejects.toEqual(
     new OperatorError('almanac facts could not be started: no such file or directory (ENOENT)'),
   );
+});
+
+test.each([
+  ['before the start starts none', false, []],
+  ['during the start stops the parts that have not printed a line, and starts none after them', true, ['account']],
+])('an abort %s', async (_, isStarted, names) => {
+  const binary = ownBinary();
+  const calls = `${binary}.calls`;
+  writeFileSync(calls, '');
+  writeFileSync(binary, `#!/bin/sh\necho "$2 $$" >> '${calls}'\nexec sleep 100\n`);
+  const started = (): string[][] =>
+    [...readFileSync(calls, 'utf8').matchAll(/(\w+) (\d+)\n/g)].map(([, ...one]) => one);
+  const silent: readonly SupervisedPart[] = [
+    { name: 'facts', kind: 'server', args: [], after: { part: 'account', urlFlag: '--account-url' } },
+    { name: 'account', kind: 'server', args: [] },
+  ];
+  const stopping = new AbortController();
+  if (!isStarted) stopping.abort();
+  const options = { log: silentLog, stderr: 'inherit', onMessage: () => undefined, asked: stopping.signal } as const;
+  const outcome = supervise(silent, options).catch((error: unknown) => error);
+  if (isStarted) await vi.waitUntil(() => started().length > 0, { timeout: 60_000 });
+  stopping.abort();
+  const why = isStarted ? 'could not start' : 'was not started';
+  expect(await outcome).toEqual(new OperatorError(`almanac account ${why}`));
+  expect(started().map(([name]) => name)).toEqual(names);
+  expect(started().filter(([, pid]) => alive(Number(pid)))).toEqual([]);
 });

@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { listenForTest } from '../../harness/net/listen.ts';
 import { alive, partsOf } from '../../harness/process/process-tree.ts';
 import { type Server, startServer } from '../../harness/process/program.ts';
+import { startProgramInTest } from '../../harness/process/program-in-test.ts';
 import { createSim, type Sim } from '../../sim/index.ts';
 
 /** Tests the observatory as one command with separate processes. Each process is restarted when it exits. */
@@ -37,6 +38,8 @@ const hostsLine =
   () =>
     stdout.filter((line) => line.startsWith('hosts: '));
 const deaths = ({ log }: Server) => log().filter(({ msg }) => msg === 'a component exited and is being restarted');
+
+const names = ['account', 'facts', 'labels', 'weather'];
 
 /** Settings that simulate a machine without a network, because no server listens on this port. */
 const nowhere = {
@@ -77,7 +80,7 @@ describe('almanac up', () => {
     await vi.waitFor(() => expect(running.stdout.join('\n')).toMatch(/^weather: \S+: connected/m), patient);
 
     const before = partsOf(running);
-    expect([...before.keys()].sort()).toEqual(['account', 'facts', 'labels', 'weather']);
+    expect([...before.keys()].sort()).toEqual(names);
     // The young generation of these processes is limited, because it would otherwise grow with the garbage from the
     // startup of the label instrument or from a flood of requests to the account view.
     for (const name of ['labels', 'account'])
@@ -153,6 +156,25 @@ describe('almanac up', () => {
     expect(observatory.stdout.join('\n')).toMatch(
       /^progress: conditions need 7 days of baseline: 0 of 7 days observed/m,
     );
+  });
+
+  it('exits on SIGTERM while a part does not start, and leaves no part running', async () => {
+    // With this module, the label instrument never prints its line, and ignores SIGTERM.
+    const stuck = `if (process.argv[2] === 'labels') {
+      process.on('SIGTERM', () => undefined);
+      process.on('disconnect', () => process.exit());
+      await new Promise(() => setInterval(() => undefined, 1_000));
+    }`;
+    const env = { ...nowhere, NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(stuck)}` };
+    const program = startProgramInTest(['up', '--data', folder, '--port', '0', '--account-port', '0'], { env });
+    await vi.waitFor(() => expect([...partsOf(program).keys()].sort()).toEqual(names), patient);
+    await vi.waitFor(
+      () => expect(program.log()).toContainEqual(expect.objectContaining({ msg: 'listening' })),
+      patient,
+    );
+    const pids = [...partsOf(program).values()];
+    expect(await program.stop()).toBe(0);
+    expect([program.stdout, pids.filter(alive)]).toEqual([[], []]);
   });
 
   it('leaves no part running when it is killed', async () => {

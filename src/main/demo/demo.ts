@@ -61,6 +61,7 @@ export const demoCommand: Command<typeof demoSettings> = {
               ],
               print,
               log,
+              asked,
             }),
           );
           return { stop, failed: network.failed };

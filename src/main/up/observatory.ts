@@ -32,11 +32,13 @@ interface ObservatoryOptions {
   readonly remarks: (urls: ReadonlyMap<string, string>) => readonly string[];
   readonly print: (line: string) => void;
   readonly log: ObservatoryLog;
+  /** Aborts if a signal arrives while the parts are starting. */
+  readonly asked: AbortSignal;
 }
 
-/** Runs the parts of an observatory and shows their state. Rejects if a part cannot start. */
+/** Runs the parts of an observatory and shows their state. Rejects if a part cannot start or `asked` aborts first. */
 export async function startObservatory(options: ObservatoryOptions): Promise<Running> {
-  const { data, endpoints, parts, log } = options;
+  const { data, endpoints, parts, log, asked } = options;
   const artifacts = join(data, 'artifacts');
   makeFolder(artifacts);
   let report: WeatherReport | null = null;
@@ -56,11 +58,12 @@ export async function startObservatory(options: ObservatoryOptions): Promise<Run
     onMessage: (part, message) => {
       if (part === 'weather') report = readReport(message) ?? report;
     },
+    asked,
   })
     .finally(() => clearInterval(checking))
     .catch((error: unknown) => {
-      // Copy the messages to stderr, because the log file may be deleted soon.
-      for (const line of log.messages()) process.stderr.write(`${line}\n`);
+      // Copy the messages to stderr, because the log file may be deleted soon. Parts that a signal stops have no problem.
+      for (const line of asked.aborted ? [] : log.messages()) process.stderr.write(`${line}\n`);
       throw error;
     });
   const display = openDisplay(options, supervised);

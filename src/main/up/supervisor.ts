@@ -35,6 +35,8 @@ interface Supervision {
   readonly stderr: 'inherit' | number;
   /** Called with each message that a part sends on its channel. */
   readonly onMessage: (name: string, message: unknown) => void;
+  /** Aborts if the observatory is to stop, also while its parts are starting. */
+  readonly asked: AbortSignal;
 }
 
 /** State of a part for the display: name, activity, and number of restarts. */
@@ -56,18 +58,19 @@ export interface Supervised {
 
 /**
  * Runs each part as a separate process. If a part cannot start, all parts are stopped and the promise rejects; the
- * part itself reports the reason. A part with `follows` is started again instead. A part that exits after it was
- * ready is restarted with increasing delays, while the other parts continue. If the system refuses to start it
- * again, the start is retried with the same delays.
+ * part itself reports the reason. A part with `follows` is started again instead. If `asked` aborts first, all parts
+ * are stopped, too, and the promise rejects unless every part was ready. A part that exits after it was ready is
+ * restarted with increasing delays, while the other parts continue. If the system refuses to start it again, the start
+ * is retried with the same delays.
  */
 export async function supervise(parts: readonly SupervisedPart[], options: Supervision): Promise<Supervised> {
   const children = parts.map((part) => new ChildSupervisor(part, options));
-  const stop = async (): Promise<void> => {
-    for (const child of children) child.endRestarts();
-    for (const kind of ['instrument', 'server'] as const) {
-      await Promise.all(children.filter(({ part }) => part.kind === kind).map((child) => child.stop()));
-    }
-  };
+  let stopped: Promise<void> | null = null;
+  // A part must not receive a second signal while it stops.
+  const stop = (): Promise<void> => (stopped ??= stopInOrder(children));
+  const giveUp = (): void => void stop();
+  options.asked.addEventListener('abort', giveUp);
+  if (options.asked.aborted) giveUp();
   const ready = new Map<string, string>();
   const urls = new Map<string, string>();
   try {
@@ -82,8 +85,18 @@ export async function supervise(parts: readonly SupervisedPart[], options: Super
   } catch (error) {
     await stop();
     throw error;
+  } finally {
+    options.asked.removeEventListener('abort', giveUp);
   }
   return { ready, urls, states: () => children.map((child) => child.state()), stop };
+}
+
+/** Stops the instruments and then the servers. Starts and restarts no part after the call. */
+async function stopInOrder(children: readonly ChildSupervisor[]): Promise<void> {
+  for (const child of children) child.endRestarts();
+  for (const kind of ['instrument', 'server'] as const) {
+    await Promise.all(children.filter(({ part }) => part.kind === kind).map((child) => child.stop()));
+  }
 }
 
 /**

@@ -59,7 +59,7 @@ export const upCommand: Command<typeof upSettings> = {
     const { data } = values;
     const tryHosts = hostTries(values, context);
     return serveUntilStopped({
-      start: async () => {
+      start: async (_, asked) => {
         // Simulated data must never be mixed with live data.
         if (isDemoFolder(data)) {
           throw new OperatorError(
@@ -83,6 +83,7 @@ export const upCommand: Command<typeof upSettings> = {
           remarks: () => [],
           print: context.print,
           log,
+          asked,
         });
         return {
           async stop() {

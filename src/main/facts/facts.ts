@@ -1,7 +1,7 @@
-import cluster, { type Worker } from 'node:cluster';
+import cluster from 'node:cluster';
 import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
-import { createLog, type Log } from '../../ops/log.ts';
+import { createLog, errorFields, type Log, type LogFields } from '../../ops/log.ts';
 import { firstSignal, serveMetrics, stopInTime } from '../../ops/process.ts';
 import type { Command } from '../command.ts';
 import { addressOf, serveUntilStopped } from '../serve.ts';
@@ -36,55 +36,84 @@ export const factsCommand: Command<typeof factsSettings> = {
   },
 };
 
-/** Delay before an exited worker is restarted, in milliseconds. It limits the cost of a crash loop. */
-const restartAfterMs = 500;
+/**
+ * Delays before an exited worker is replaced, in milliseconds. They limit the cost of a crash loop. The delay doubles, up
+ * to the cap, after each replacement that did not start.
+ */
+const restart = { firstMs: 500, capMs: 30_000 } as const;
 
 /**
  * Runs several processes on one port. Announces the port once all of them are listening, and replaces a worker that
- * exits later. Resolves with 0 after a signal has stopped the workers, or with 1 if a worker cannot start; that
- * worker has already reported the reason.
+ * exits after it listened. Resolves with 0 after a signal has stopped the workers, or with 1 if a worker exits before it
+ * listens for the first time; that worker has already reported the reason.
  */
 async function runWorkers(
   { workers, metricsPort }: FactsValues,
   log: Log,
   announce: (port: number) => void,
 ): Promise<number> {
-  let stopping = false;
   // A signal that arrives during startup is handled once startup is complete.
   const asked = firstSignal();
+  const { start, stop } = replacedWorkers(log);
   // Start the first worker before the others, so that an error that affects all workers is reported only once.
-  const port = await startWorker();
-  const others = port === null ? [] : await Promise.all(Array.from({ length: workers - 1 }, () => startWorker()));
+  const port = await start();
+  const others = port === null ? [] : await Promise.all(Array.from({ length: workers - 1 }, start));
   if (port === null || others.includes(null)) {
-    await stopWorkers();
+    await stop();
     return 1;
   }
-  cluster.on('exit', (worker, code, signal) => {
-    if (!stopping) void replace(worker, code, signal);
-  });
   const metrics = metricsPort === null ? null : await serveMetrics(metricsPort, await workersText());
   if (metrics) log.info('the metrics port is open', { port: metrics.port });
   announce(port);
-
-  async function replace(worker: Worker, code: number, signal: string): Promise<void> {
-    log.error('a worker exited and is being replaced', { worker: worker.id, code, signal });
-    await delay(restartAfterMs);
-    if (!stopping) await startWorker();
-  }
-
   await asked;
   await stopInTime(async () => {
-    stopping = true;
-    await stopWorkers();
+    await stop();
     await metrics?.stop();
   });
   return 0;
 }
 
-/** Starts one worker. Resolves with the worker's port once it listens, or with null if it exits first. */
-async function startWorker(): Promise<number | null> {
+/** Starts workers. Each one that exits after it listened is replaced until all are stopped. */
+function replacedWorkers(log: Log): { start(): Promise<number | null>; stop(): Promise<void> } {
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  const start = (): Promise<number | null> =>
+    startWorker((exit) => {
+      if (signal.aborted) return;
+      log.error('a worker exited and is being replaced', exit);
+      void replace();
+    });
+  const replace = async (): Promise<void> => {
+    for (let inMs: number = restart.firstMs; ; ) {
+      // The delay rejects only if a stop ends it.
+      await delay(inMs, undefined, { signal }).catch(() => undefined);
+      if (signal.aborted) return;
+      // A refusal of the system must not end this process, and with it the other workers.
+      const problem = await start().then((port) => (port === null ? {} : null), errorFields);
+      if (problem === null || signal.aborted) return;
+      inMs = Math.min(inMs * 2, restart.capMs);
+      log.error('a worker could not start and will be retried', { inMs, ...problem });
+    }
+  };
+  return {
+    start,
+    async stop() {
+      stopping.abort();
+      await stopWorkers();
+    },
+  };
+}
+
+/**
+ * Starts one worker. Resolves with the worker's port once it listens, or with null if it exits first. Rejects if the
+ * system refuses to start it. Calls `onExit` when a worker that has listened exits.
+ */
+async function startWorker(onExit: (exit: LogFields) => void): Promise<number | null> {
   const worker = cluster.fork();
-  const listening = once(worker, 'listening').then(([address]) => (address as { port: number }).port);
+  const listening = once(worker, 'listening').then(([address]) => {
+    worker.once('exit', (code, signal) => onExit({ worker: worker.id, code, signal }));
+    return (address as { port: number }).port;
+  });
   const ended = once(worker, 'exit').then(() => null);
   return Promise.race([listening, ended]);
 }

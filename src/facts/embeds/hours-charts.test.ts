@@ -340,6 +340,34 @@ test('the charts of labels draw applications above and removals below zero, on o
   expect(series.bins[10]).toMatchObject({ value: 10, below: 1, observed: 1, reason: null });
 });
 
+test('the answer, the picture, the table and the files of labels agree on an hour in which no labeler was read completely', () => {
+  const file = labelsFile();
+  const counts = { applications: 0, removals: 0 };
+  const hours = file.hours.map((hour, at) => (at === 70 ? { ...hour, ...counts, labeler_seconds: 20 } : hour));
+  const labelers = file.labelers.map((labeler) => ({
+    ...labeler,
+    applications: labeler.applications.with(70, 0),
+    removals: labeler.removals.with(70, 0),
+    observed_seconds: labeler.observed_seconds.with(70, 20),
+  }));
+  const facts = served({ labels: { ...file, hours, labelers } });
+  for (const path of ['/', '/hours/72']) {
+    const html = sectionOf(facts.text(path), 'hours-labels');
+    expect(html).toContain('20 Nov 2026, 09:00 UTC, 69 applications and 1 removals were observed.');
+    expect(html).toContain('0 hours not observed, 1 hour observed in part; the line or the bars break there.');
+    expect(html).not.toContain('Collection ran in every hour');
+  }
+  const reason = 'no labeler was read completely';
+  expect(rowsOf(sectionOf(facts.text('/hours/72'), 'hours-labels'))[70]?.slice(1)).toEqual([
+    '0',
+    '0',
+    `0.55\u00a0%: ${reason}`,
+  ]);
+  const line = facts.text('/charts/labels.csv').split('\n')[71]?.split(',');
+  expect(line?.slice(2)).toEqual(['0', '0', String(20 / 3_600), reason, 'live']);
+  expect(facts.text('/charts/labels.svg')).toContain('0 hours not observed, 1 hour observed in part;');
+});
+
 test('labels that were read late are drawn apart from the bars of the hour in which they arrived', () => {
   const file = labelsFile();
   const late = { applications: 7, removals: 1, observed_seconds: 60, labeler_seconds: 60 };

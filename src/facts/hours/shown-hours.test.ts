@@ -62,6 +62,80 @@ describe('an outage in which the instrument ran but no labeler was read', () => 
   });
 });
 
+describe('an hour in which every labeler has a gap that was not filled in', () => {
+  const incomplete = 'no labeler was read completely';
+  const other = 'did:web:labels.example.com';
+
+  /**
+   * Returns the file up to the end of hour 50. The labelers were read in hour 50 for the given number of seconds each,
+   * which sum up to that of the hour.
+   */
+  const read = (file: LabelsHours, seconds: readonly number[], counts: readonly [number, number]): LabelsHours => {
+    const sum = seconds.reduce((total, one) => total + one, 0);
+    const [applications, removals] = counts.map((count) => (sum === 0 && count === 0 ? null : count));
+    const own = { applications: applications ?? null, removals: removals ?? null, repeats: sum === 0 ? null : 0 };
+    return {
+      ...file,
+      through: file.hours[51]?.start ?? '',
+      hours: file.hours.slice(0, 51).with(50, { ...file.hours[50], ...own, labeler_seconds: sum } as never),
+      labelers: file.labelers.map((labeler, at) => ({
+        ...labeler,
+        applications: labeler.applications.slice(0, 51).with(50, (seconds[at] ?? 0) > 0 ? 0 : null),
+        removals: labeler.removals.slice(0, 51).with(50, (seconds[at] ?? 0) > 0 ? 0 : null),
+        observed_seconds: labeler.observed_seconds.slice(0, 51).with(50, seconds[at] ?? 0),
+      })),
+    };
+  };
+  const both = () => labelsHoursFixture({ generatedAt, labelers: ['did:plc:ewvi7nxzyoun6zhxrhs64oiz', other] });
+  const binOf = (file: LabelsHours) => labelsChart(file).series.bins[50];
+
+  it('was observed as long as the labeler that was read for the longest time', () => {
+    const file = read(both(), [20, 15], [0, 0]);
+    const { series, answer } = labelsChart(file);
+    expect(series.bins[50]).toMatchObject({ value: 0, below: 0, observed: 20 / 3_600, reason: incomplete });
+    expect(series.holes).toEqual([]);
+    expect(answer).toContain(instantText(file.hours[49]?.start ?? ''));
+    expect(answer).toContain('98 applications and 2 removals');
+    expect(summaryOf(labelsChart(file))).toContain('0 hours not observed, 1 hour observed in part;');
+  });
+
+  it('was observed entirely if one labeler was read throughout, whether others were added or lost within it', () => {
+    expect(binOf(read(both(), [3_600, 20], [7, 1]))).toMatchObject({ value: 7, observed: 1, reason: null });
+    expect(binOf(read(both(), [3_600, 0], [7, 1]))).toMatchObject({ value: 7, observed: 1, reason: null });
+  });
+
+  it('was observed in part if its only labeler was added within it', () => {
+    expect(binOf(read(labelsFile(), [2_400], [7, 1]))).toMatchObject({ observed: 2 / 3, value: 7, reason: incomplete });
+  });
+
+  it('is a hole if no labeler was read in any second; labels that were accepted in it stay, a count of zero does not', () => {
+    const file = read(labelsFile(), [0], [5, 0]);
+    const { series } = labelsChart(file);
+    const start = series.bins[50]?.start ?? 0;
+    expect(series.holes).toEqual([{ start, end: start + hourMs, reason: incomplete }]);
+    expect(series.bins[50]).toMatchObject({ value: 5, below: null, observed: 0, reason: incomplete });
+    expect(binOf(read(labelsFile(), [0], [0, 3]))).toMatchObject({ value: null, below: 3, reason: incomplete });
+  });
+
+  it('has the observed time of the instrument in a file without a list of labelers', () => {
+    const file = { ...read(labelsFile(), [20], [0, 0]), labelers: [] };
+    expect(binOf(file)).toMatchObject({ value: 0, observed: 1, reason: null });
+  });
+
+  it('of which only a part has passed was observed entirely so far, or in part', () => {
+    const file = labelsFile();
+    const last = file.hours.length - 1;
+    const seconds = file.hours[last]?.observed_seconds ?? 0;
+    expect(file.hours[last]).toMatchObject({ complete: false, labeler_seconds: seconds });
+    expect(labelsChart(file).series.bins[last]).toMatchObject({ observed: 1, reason: null });
+    const labelers = file.labelers.map((labeler) => ({
+      ...labeler,
+      observed_seconds: labeler.observed_seconds.with(last, seconds / 4),
+    }));
+    expect(labelsChart({ ...file, labelers }).series.bins[last]).toMatchObject({ observed: 1 / 4, reason: incomplete });
+  });
+});
+
 test('one of many labelers that was read late leaves an hour observed', () => {
   const file = labelsFile();
   const late = { applications: 7, removals: 1, observed_seconds: 0, labeler_seconds: 1_800 };

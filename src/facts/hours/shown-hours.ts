@@ -1,4 +1,4 @@
-import type { LabelerHours, LabelsHour, LabelsHours } from '../../artifact/hours/labels-hours.ts';
+import type { LabelsHours } from '../../artifact/hours/labels-hours.ts';
 import type { WeatherHourSeries, WeatherHours } from '../../artifact/hours/weather-hours.ts';
 import type { ArtifactSource, Reading } from '../../artifact/reading.ts';
 import { errorTable } from '../../contract/errors.ts';
@@ -14,6 +14,7 @@ import { countText, instantText, rateText } from '../../web/format.ts';
 import { isOf, type Outcome, oncePer } from '../resources.ts';
 import { currencyOf, isNow, notNow } from '../shown-facts.ts';
 import type { PageChart } from './chart-figure.tsx';
+import { liveTimes } from './live-time.ts';
 
 /** Sources of the hours files of both instruments; null if the service does not know where they are. */
 export interface HoursSources {
@@ -165,18 +166,27 @@ export function labelsChart(file: LabelsHours): PageChart {
       reason: labelReasons[reason],
     }),
   );
-  const hours = file.hours.map((hour, at) => ({ start: Date.parse(hour.start), hour, ...liveTime(file, at, hour) }));
+  const live = liveTimes(file);
+  const hours = file.hours.map((hour, at) => ({
+    ...{ start: Date.parse(hour.start), hour },
+    ...(live[at] ?? { seconds: 0, reason: null }),
+  }));
   const holes = withUnlistedHoles(hours, listed, through);
   const hasLate = file.hours.some(({ filled_in: late }) => late && late.applications + late.removals > 0);
   const bins = hours.map(({ start, seconds, hour, reason }): Bin => {
     const bin = binOf({ start, seconds, through, holes });
     const isUnread = seconds === 0 && reason !== null;
+    // Labels that were read late arrived together after an outage, and belong to no rate of this hour.
+    const counted = (count: number | null, late?: number): number | null => {
+      const inTime = without(count, late);
+      // No labels were observed, which differs from observing that there were none.
+      return isUnread && inTime === 0 ? null : inTime;
+    };
     return {
       ...bin,
       reason: bin.reason ?? reason,
-      // Labels that were read late arrived together after an outage, and belong to no rate of this hour.
-      value: isUnread ? null : without(hour.applications, hour.filled_in?.applications),
-      below: isUnread ? null : without(hour.removals, hour.filled_in?.removals),
+      value: counted(hour.applications, hour.filled_in?.applications),
+      below: counted(hour.removals, hour.filled_in?.removals),
       ...(hasLate ? { apart: hour.filled_in ? hour.filled_in.applications + hour.filled_in.removals : null } : {}),
     };
   });
@@ -188,35 +198,6 @@ export function labelsChart(file: LabelsHours): PageChart {
     columns: { value: 'Applied', below: 'Removed', ...(hasLate ? { apart: 'Read late' } : {}) },
     isOfAllLabelers: true,
   };
-}
-
-/** Minimum share of the labelers' time that must belong to rates; an hour below it is not drawn as observed entirely. */
-const minLiveShare = 0.5;
-
-/**
- * Returns the seconds of an hour in which labels were read live, and the reason if these are not all observed seconds.
- * The instrument may run while no labeler can be reached. After such an outage is filled in, its gap is withdrawn, and
- * the counts of its hours are zero because the missed labels are counted later.
- */
-function liveTime(
-  { labelers }: LabelsHours,
-  at: number,
-  { observed_seconds: seconds, labeler_seconds: labelerSeconds, applications, filled_in: late }: LabelsHour,
-): { readonly seconds: number; readonly reason: string | null } {
-  if (applications === null) return { seconds: 0, reason: seconds > 0 ? 'no labeler was read' : null };
-  const lateSeconds = late?.labeler_seconds ?? 0;
-  // Labels of labelers that are no longer enrolled are counted without a time.
-  const share = labelerSeconds > 0 ? 1 - lateSeconds / labelerSeconds : 1;
-  const longest = lateSeconds > 0 && labelers.length > 0 ? longestLive(labelers, at) : seconds;
-  const live = Math.min(longest, share < minLiveShare ? seconds * share : seconds);
-  return live < seconds ? { seconds: live, reason: 'read later, after an outage' } : { seconds, reason: null };
-}
-
-/** Returns the seconds of an hour in which the labeler that was read live for the longest time was read live. */
-function longestLive(labelers: readonly LabelerHours[], at: number): number {
-  return labelers.reduce((longest, { observed_seconds: observed, filled_in: late = [] }) => {
-    return Math.max(longest, (observed[at] ?? 0) - (late.find((part) => part.at === at)?.observed_seconds ?? 0));
-  }, 0);
 }
 
 function without(count: number | null, part = 0): number | null {

@@ -278,12 +278,18 @@ function holesOf(bins: readonly Bin[], now: number): Hole[] {
   return holes.filter(({ start, end }) => end > start);
 }
 
-/** Returns the days of a month (`YYYY-MM`) in the last twelve months, oldest first. */
+/** Returns true for a text in the form of a month (`YYYY-MM`). */
+function isMonth(text: string): boolean {
+  return /^\d{4}-\d\d$/.test(text);
+}
+
+/** Returns the days of a month (`YYYY-MM`) in the last twelve months, oldest first; none for a text of another form. */
 export function monthDays(
   days: readonly ArchivedDay[],
   month: string,
   { now, areLabelsShown }: Pick<Period, 'now' | 'areLabelsShown'>,
 ): ChartDay[] {
+  if (!isMonth(month)) return [];
   const year = chartDays(days, { count: chartLengths.year, now, areLabelsShown });
   return year.filter(({ day }) => day.startsWith(`${month}-`));
 }

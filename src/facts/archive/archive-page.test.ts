@@ -108,6 +108,16 @@ test('the page links to the files of each day of the last month, and to a page o
   expect(others.filter((month) => monthOf(year, month) !== null)).toEqual([]);
 });
 
+test('while the archive cannot be read, the page of a month is unavailable like that of the archive, and only a text of another form is not found', () => {
+  const source = { days: () => null, issues: () => [] };
+  const archive = archivePage(factsCommonHeaders, source)('identity', now, null);
+  const page = monthPage(factsCommonHeaders, source);
+  const replyTo = (month: string) => page('identity', month, { now, refusal: null, origins: [] });
+  expect(archive.status).toBe(503);
+  expect(replyTo('2026-11')).toEqual(archive);
+  expect(['2026', '2026-1', 'x', ''].map(replyTo)).toEqual([null, null, null, null]);
+});
+
 test('the page describes the archive as a dataset, with the same content as the text for citations', () => {
   const html = htmlOf(year);
   const data: unknown = JSON.parse(/<script type="application\/ld\+json">(.*?)<\/script>/s.exec(html)?.[1] ?? '');

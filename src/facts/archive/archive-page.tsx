@@ -26,6 +26,7 @@ import {
   chartLengths,
   hourGaps,
   hourStart,
+  isMonth,
   issuesIn,
   monthDays,
 } from './model.ts';
@@ -60,7 +61,7 @@ type MarkedOrigin = Exclude<Origin, 'live'>;
  */
 export function archivePage(common: HeaderList, source: ArchivedDays) {
   let kept: { readonly shown: Shown; readonly replies: (coding: Coding) => Reply } | undefined;
-  const unavailable = errorReply('asset_unavailable', common, ['Cache-Control', 'no-store']);
+  const unavailable = unavailableReply(common);
 
   return (coding: Coding, now: number, refusal: string | null, origins: readonly MarkedOrigin[] = []): Reply => {
     const days = source.days();
@@ -75,14 +76,21 @@ export function archivePage(common: HeaderList, source: ArchivedDays) {
 
 /**
  * Creates the resource of the pages of the archive's months (`YYYY-MM`). A page is rendered on each request. The response
- * is null for a month without days in the last twelve months, and without an archive.
+ * is null for a month without days in the last twelve months, and 503 while the archive does not exist or has not been
+ * read.
  */
 export function monthPage(common: HeaderList, source: ArchivedDays) {
+  const unavailable = unavailableReply(common);
   return (coding: Coding, month: string, shown: Pick<Shown, 'now' | 'refusal' | 'origins'>): Reply | null => {
     const days = source.days();
-    const parts = days && monthParts({ days, issues: source.issues(), ...shown, now: hourStart(shown.now) }, month);
+    if (days === null) return isMonth(month) ? unavailable : null;
+    const parts = monthParts({ days, issues: source.issues(), ...shown, now: hourStart(shown.now) }, month);
     return parts && htmlReplies(renderPage(parts), common)(coding);
   };
+}
+
+function unavailableReply(common: HeaderList): Reply {
+  return errorReply('asset_unavailable', common, ['Cache-Control', 'no-store']);
 }
 
 function isSame(a: Shown, b: Shown): boolean {

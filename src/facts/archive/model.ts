@@ -279,7 +279,7 @@ function holesOf(bins: readonly Bin[], now: number): Hole[] {
 }
 
 /** Returns true for a text in the form of a month (`YYYY-MM`). */
-function isMonth(text: string): boolean {
+export function isMonth(text: string): boolean {
   return /^\d{4}-\d\d$/.test(text);
 }
 

@@ -50,6 +50,20 @@ test('the charts of the archive and their files are the same at every moment of 
   expect(shownAt(hour + 3_600_000)).not.toEqual(atStart);
 });
 
+test('while the archive cannot be read, the files of its months are refused like those of its charts, and only other names are not found', () => {
+  const facts = factsInMemory(now, null, { days: () => null, issues: () => [] });
+  facts.set('recent', bytesOf(fixture('recent')));
+  for (const kind of ['events', 'labels']) {
+    for (const form of ['csv', 'svg']) {
+      const chart = facts.get(`/charts/month-${kind}.${form}`);
+      expect([form, chart.status]).toEqual([form, form === 'csv' ? 503 : 200]);
+      expect(facts.get(`/months/2026-11/${kind}.${form}`)).toEqual(chart);
+    }
+  }
+  const others = ['2026-11/other.csv', '2026-11/events.txt', '2026-11/', '2026/events.csv', '2026-1/events.csv'];
+  expect(others.map((name) => facts.get(`/months/${name}`).status)).toEqual([404, 404, 404, 404, 404]);
+});
+
 test('label rates are shown while the label overview is served, and neither shown nor sent while it is held', () => {
   const facts = factsInMemory(now, null, archive);
   for (const path of ['/', '/archive']) {

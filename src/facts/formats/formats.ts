@@ -198,22 +198,23 @@ function found<C>(shown: ShownHours<C>, outcome: FactOutcomes['labels'], chartOf
 }
 
 function archiveChart(state: FormatState, name: ArchiveChartName): Found {
-  return archived(state, name.endsWith('labels'), (charts) => charts.of(name));
+  const charts = state.archive();
+  return archived(state, name.endsWith('labels'), charts && { mark: charts.mark, make: () => charts.of(name) });
 }
 
+/** Finds a chart of the archive, which is null while the archive cannot be read. */
 function archived(
-  { archive, outcomes }: FormatState,
+  { outcomes }: FormatState,
   isLabels: boolean,
-  chartOf: (charts: ArchiveCharts) => PageChart,
+  chart: { readonly mark: object; readonly make: () => PageChart } | null,
 ): Found {
   const [outcome, other] = isLabels ? [outcomes.labels, outcomes.conditions] : [outcomes.conditions, outcomes.labels];
   const origin = originOfOutcome(outcome) ?? originOfOutcome(other);
   if (isLabels && outcome.kind === 'refused') {
     return { mark: outcome.code, origin, why: 'The label overview is refused.', code: outcome.code };
   }
-  const charts = archive();
-  if (charts === null) return { mark: null, origin, why: 'There is no archive.', code: 'asset_unavailable' };
-  return { mark: charts.mark, origin, make: () => chartOf(charts) };
+  if (chart === null) return { mark: null, origin, why: 'There is no archive.', code: 'asset_unavailable' };
+  return { ...chart, origin };
 }
 
 interface KeptFile {
@@ -247,15 +248,18 @@ function fileReplies(common: HeaderList, form: Form, chart: Found): (coding: Cod
 
 /**
  * Returns the response to a request for a file with a chart of a month, such as `2026-11/events.csv`; null if there is no
- * such file. It is made on each request, because there are many of these files and each is rarely requested.
+ * such file. While the archive cannot be read, the file of every month is refused. It is made on each request, because
+ * there are many of these files and each is rarely requested.
  */
 export function monthFile(path: string, state: FormatState, common: HeaderList, acceptEncoding: string | undefined) {
-  const [, month = '', kind, suffix] = /^(\d{4}-\d\d)\/(events|labels)\.(csv|svg)$/.exec(path) ?? [];
+  const [, month, kind, suffix] = /^(\d{4}-\d\d)\/(events|labels)\.(csv|svg)$/.exec(path) ?? [];
+  if (month === undefined) return null;
   const isLabels = kind === 'labels';
   const form = suffix === 'csv' ? 'csv' : 'svg';
-  const own = kind === undefined ? null : (state.archive()?.ofMonth(month, isLabels ? 'labels' : 'events') ?? null);
+  // Undefined while the archive cannot be read.
+  const own = state.archive()?.ofMonth(month, isLabels ? 'labels' : 'events');
   if (own === null) return null;
-  const chart = archived(state, isLabels, () => own);
+  const chart = archived(state, isLabels, own ? { mark: own, make: () => own } : null);
   if ('why' in chart && form === 'csv') return errorReply(chart.code, common, ['Cache-Control', 'no-store']);
   return fileReplies(common, form, chart)(chooseCoding(acceptEncoding));
 }

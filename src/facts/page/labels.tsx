@@ -145,13 +145,21 @@ function Signals({ envelope }: { envelope: LegacyEnvelope }) {
   const { signals, attribution, supports_negative_claim: standing } = envelope.facts.network_weather;
   return (
     <>
-      <p class="verdict">{signals.map((word) => signalPhrases[word]).join(', ')}</p>
+      <p class="verdict">
+        {signals.length === 0 ? 'No known signal is stated.' : signals.map((word) => signalPhrases[word]).join(', ')}
+      </p>
       <p>
         <Quote text={attribution} at={`${at}/network_weather/attribution`} />
       </p>
-      {standing ? null : <p>Too little was observed to say that something did not happen.</p>}
+      {standing ? null : <p>{noStanding(signals)}</p>}
     </>
   );
+}
+
+/** States why signals support no negative claim. Without a known signal, the observation may still have been adequate. */
+function noStanding(signals: readonly SignalWord[]): string {
+  if (signals.length === 0) return 'Without a known signal, nothing can be concluded.';
+  return 'Too little was observed to say that something did not happen.';
 }
 
 function Observation({ envelope }: { envelope: LegacyEnvelope }) {

@@ -104,6 +104,8 @@ test('the page links to the files of each day of the last month, and to a page o
     expect(own.match(/<tr><th scope="row">/g)).toHaveLength(days.length);
   }
   expect(months.length).toBe(13);
+  expect(html).toContain('Every day of the last 12 months, by month, as charts');
+  expect(monthOf([archived('2025-11-20'), ...year], '2025-11')).toBe(monthOf(year, '2025-11'));
   const others = ['2025-10', '2026-12', '2026-1', '2026', '2026-11-20', '', 'x'];
   expect(others.filter((month) => monthOf(year, month) !== null)).toEqual([]);
 });

@@ -116,7 +116,7 @@ function MonthLinks({ base, days }: Pick<RateChartProps, 'base' | 'days'>) {
 export function MonthList({ base, days }: Pick<RateChartProps, 'base' | 'days'>) {
   return (
     <p id="months" class="months">
-      Every day of a month as charts, as a table and as files:{' '}
+      Every day of the last 12 months, by month, as charts, as a table and as files:{' '}
       {monthsOf(days)
         .toReversed()
         .map((month) => (

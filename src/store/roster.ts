@@ -173,6 +173,11 @@ export class DefinitionSpace {
     this.#removeFromLargest((_, { bytes }) => bytes, groupOf);
   }
 
+  /** Must be called after all definitions of a labeler were removed from the table. */
+  dropped(did: string): void {
+    if (this.#total !== null) this.#set(did, { bytes: 0, newest: 0 });
+  }
+
   /** Discards the sizes in memory; the next call reads them from the table. Must be called after a rollback. */
   forget(): void {
     this.#used.clear();

@@ -269,6 +269,17 @@ describe.each(kinds)('in a $name store,', (kind) => {
       expect(await on.store.definitions(other)).toEqual(Array.from({ length: 16 }, (_, i) => ofOther((i + 1) % 2)));
     });
 
+    it('excludes the definitions of a labeler that was dropped', async () => {
+      const revision = (did: string, n: number) => ({ did, seenAt: later(noon, n), content: `{"n":${n}}` });
+      await on.store.putRoster([rosterRow(mod), rosterRow(other)]);
+      await on.store.putDefinitions([revision(mod, 0), revision(other, 0), revision(other, 1)]);
+      await on.store.dropRoster([other]);
+      await on.reopen();
+      expect([await on.store.definitions(other), await on.store.definitions(mod)]).toEqual([[], [revision(mod, 0)]]);
+      expect(await on.store.putDefinitions([revision(other, 1)])).toEqual([true]);
+      expect(await on.store.definitions(other)).toEqual([revision(other, 1)]);
+    });
+
     it('excludes all rows of a change in which one text is too long', async () => {
       const long = 'x'.repeat(8_193);
       const texts = [{ endpoint: long }, { state: long }, { resolutionStatus: long }, { provenance: [long] }];

@@ -86,7 +86,7 @@ export function stateChanges(change: Run) {
   return {
     dropRoster: (dids) =>
       change(async (queries) => {
-        for (const table of ['labeler', 'label_key']) {
+        for (const table of ['labeler', 'label_key', 'definitions']) {
           await queries.run(`DELETE FROM ${table} WHERE did = ANY ($1::text[])`, [dids]);
         }
       }),

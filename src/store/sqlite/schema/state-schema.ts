@@ -199,8 +199,11 @@ function rosterRowOf(row: LabelerRecord, named: readonly Named[]): RosterRow {
   };
 }
 
-/** Creates the functions that change the roster. Each call is one durable commit. */
-export function rosterChanges(db: Sqlite) {
+/**
+ * Creates the functions that change the roster. Each call is one durable commit. `dropDefinitions` removes the
+ * definitions of a labeler that leaves the roster.
+ */
+export function rosterChanges(db: Sqlite, dropDefinitions: (did: string) => void) {
   const put = db.prepare(
     `INSERT OR REPLACE INTO labeler(${labelerColumns})
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
@@ -245,6 +248,7 @@ export function rosterChanges(db: Sqlite) {
         drop.run(did);
         dropProvenance.run(did);
         dropKeys.run(did);
+        dropDefinitions(did);
         stored.delete(did);
       }
     }),

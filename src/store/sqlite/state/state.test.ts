@@ -24,3 +24,17 @@ test('queries for the coverage and the gaps of one labeler do not read the gaps 
   expect(read).toEqual([1, 20, 1, 20]);
   db.close();
 });
+
+test('definitions of a dropped labeler no longer count towards the total size limit', () => {
+  const db = new Database(':memory:');
+  migrate(db, stateMigrations, '2026-07-01T00:00:00Z');
+  const state = stateChanges(db, 8);
+  const put = (did: string, content: string) => state.putDefinitions([{ did, seenAt: micros(1), content }]);
+  put('did:web:a.example', '1234');
+  put('did:web:b.example', '1234');
+  state.dropRoster(['did:web:b.example']);
+  put('did:web:c.example', '5678');
+  const contents = ['a', 'b', 'c'].map((one) => state.definitions(`did:web:${one}.example`).map((row) => row.content));
+  expect(contents).toEqual([['1234'], [], ['5678']]);
+  db.close();
+});

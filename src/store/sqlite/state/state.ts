@@ -114,14 +114,15 @@ function removalQueries(db: Sqlite) {
  */
 export function stateChanges(db: Sqlite, definitionsInAll = rosterLimits.definitionBytes) {
   const gaps = gapChanges(db);
+  const definitions = definitionChanges(db, definitionsInAll);
   const beat = db.prepare('UPDATE epoch SET heartbeat = MAX(COALESCE(heartbeat, 0), ?)');
   return {
     ...stateQueries(db),
     ...gaps,
     ...removalChanges(db, gaps.recordGap),
-    ...rosterChanges(db),
+    ...rosterChanges(db, definitions.dropDefinitions),
     ...keyChanges(db),
-    ...definitionChanges(db, definitionsInAll),
+    ...definitions,
     ...instrumentState(db),
     ...dayChanges(db),
     beat: (at: Micros): void => void beat.run(at),
@@ -260,6 +261,7 @@ function definitionChanges(db: Sqlite, maxBytes: number) {
     `DELETE FROM definitions WHERE did = ? AND id NOT IN
      (SELECT id FROM definitions WHERE did = ? ORDER BY id DESC LIMIT ${rosterLimits.revisions})`,
   );
+  const drop = db.prepare('DELETE FROM definitions WHERE did = ?');
   const space = new DefinitionSpace(definitionTable(db), maxBytes);
   const add = ({ did, seenAt, content }: Definitions): boolean => {
     bounded(content, maxDefinitionsLength, 'definitions');
@@ -277,6 +279,11 @@ function definitionChanges(db: Sqlite, maxBytes: number) {
       );
       return added;
     }),
+    /** Removes all definitions of a labeler. */
+    dropDefinitions(did: string): void {
+      drop.run(did);
+      space.dropped(did);
+    },
     /** Discards the sizes of definitions in memory. Must be called after a change of definitions was rolled back. */
     forgetSizes: (): void => space.forget(),
   };

@@ -94,7 +94,7 @@ test('each caveat has the correct singular or plural', () => {
   );
   const said = caveatsOf({ ...other, sources }, counts, refusals, 1);
   expect(said[2]).toBe(
-    '1 of 4 known labelers is not followed: no document names its address, or it never responded. Each is contacted again daily.',
+    '1 of 4 known labelers is not followed: no document names its address, or it never responded. Each is contacted again at least daily.',
   );
   expect(said.map((caveat) => caveat.replace(/[.:;,].*/, ''))).toEqual([
     '1 of 3 labelers that this instrument follows is being read',
@@ -131,10 +131,10 @@ test('a caveat distinguishes unreachable labelers from labelers that never respo
   const notFollowed = (unreachable: number) => caveatsOf({ ...inputs, unreachable }, counts, [], 0)[2];
   expect(notFollowed(1)).toBe(
     '5 of 8 known labelers are not followed: for 4, no document names their addresses, or they never responded; ' +
-      '1 responded once and has been unreachable for 7 days. Each is contacted again daily.',
+      '1 responded once and has been unreachable for 7 days. Each is contacted again at least daily.',
   );
   expect(notFollowed(5)).toBe(
-    '5 of 8 known labelers are not followed: 5 responded once and have been unreachable for 7 days. Each is contacted again daily.',
+    '5 of 8 known labelers are not followed: 5 responded once and have been unreachable for 7 days. Each is contacted again at least daily.',
   );
 });
 

@@ -287,7 +287,7 @@ function notFollowed(count: number, unreachable: number, known: number): string 
   const never = `no document names ${others === 1 ? 'its address, or it' : 'their addresses, or they'} never responded`;
   const gone = `${unreachable} responded once and ${unreachable === 1 ? 'has' : 'have'} been unreachable for 7 days`;
   const why = unreachable === 0 ? never : others === 0 ? gone : `for ${others}, ${never}; ${gone}`;
-  return `${share(count, known, 'known labeler')} ${are(count)} not followed: ${why}. Each is contacted again daily.`;
+  return `${share(count, known, 'known labeler')} ${are(count)} not followed: ${why}. Each is contacted again at least daily.`;
 }
 
 /** Formats a share, such as `1 of 11 labelers`. */

@@ -128,7 +128,7 @@ test('a labeler that waits for a reading slot counts as waiting after its trial,
   );
   const { caveats } = JSON.parse(read(artifactNames.labels)) as { readonly caveats: readonly string[] };
   expect(caveats.filter((caveat) => / known labelers | waits, /.test(caveat))).toEqual([
-    '1 of 3 known labelers is not followed: no document names its address, or it never responded. Each is contacted again daily.',
+    '1 of 3 known labelers is not followed: no document names its address, or it never responded. Each is contacted again at least daily.',
     '1 of 3 labelers waits, because the maximum number of labelers is already being read.',
   ]);
 });

@@ -1,4 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
+import { answered, failed as failedAttempt } from '../../../harness/labels/label-reader.ts';
 import type { Resolution } from '../../network/identity/identity.ts';
 import { micros } from '../../store/time.ts';
 import { Roster } from './roster.ts';
@@ -144,6 +145,35 @@ test('a did:web whose first look-up failed is read at once when a relay names it
   roster.add(web, 'discovered', 'relay r.example');
   await passTo(6 * second);
   expect([asked.get(web), endpoint(web)]).toEqual([[0, 2 * second], 'https://current.example']);
+});
+
+test('the host of a seeded did:web that never serves its document is requested twelve times on the first day, then once a day', async () => {
+  const { roster, asked, passTo } = await rosterOver(() => failed);
+  roster.add(web, 'seeded', 'seeds');
+  await passTo(day, 10 * minute);
+  // The waits grow from 10 s by doubling; the clock of this test has steps of ten minutes.
+  const first = [0, 10, 20, 30, 40, 50, 70, 110, 180, 310, 570, 1_090].map((minutes) => minutes * minute);
+  expect(asked.get(web)).toEqual(first);
+  await passTo(5 * day, day / 4);
+  expect(asked.get(web)?.slice(first.length)).toEqual([1.5, 2.5, 3.5, 4.5].map((days) => days * day));
+});
+
+test('the document of a seeded did:web that responds is read every minute for 15 minutes of an outage, and once a day after 7 days', async () => {
+  const { roster, asked, passTo } = await rosterOver((elapsed) => (elapsed === 0 ? current : failed));
+  roster.add(web, 'seeded', 'seeds');
+  await passTo(minute, minute);
+  const tracker = roster.labeler(web)?.tracker;
+  const at = (elapsed: number) => micros((start + elapsed) * 1000);
+  tracker?.apply(answered(at(minute), { dated: 1, undated: 0 }));
+  await passTo(day, day);
+  await passTo(day + 60 * minute, minute);
+  const minutes = [...Array.from({ length: 16 }, (_, i) => i), 30, 45, 60];
+  expect(asked.get(web)).toEqual([0, ...minutes.map((one) => day + one * minute)]);
+  tracker?.apply(failedAttempt(at(day + 60 * minute), 'failed'));
+  await passTo(9 * day, day / 2);
+  await passTo(12 * day, day / 4);
+  const late = (asked.get(web) ?? []).filter((elapsed) => elapsed > 9 * day);
+  expect(late).toEqual([9.25, 10.25, 11.25].map((days) => days * day));
 });
 
 test('a known account without a labeler service is read again when a further source names it', async () => {

@@ -22,6 +22,7 @@ import {
   liveLookupDelays,
   ResolutionQueue,
 } from './resolution-queue.ts';
+import { webRetryAfter } from './web-retry.ts';
 
 /** Maximum number of known labelers. */
 export const maxKnown = 20_000;
@@ -68,7 +69,7 @@ export class Roster {
   readonly #due: ResolutionQueue;
   /** New labelers whose first look-up has not ended. */
   readonly #unread = new Set<string>();
-  /** Number of consecutive failures of each did:web; hosts that hang are retried at growing intervals. */
+  /** Number of consecutive failures of each did:web since the start. */
   readonly #webFailures = new Map<string, number>();
   /** Look-ups after events, and after answers that a directory may give before it has a document. */
   readonly #lookups: EventLookups;
@@ -344,7 +345,7 @@ export class Roster {
 
   /**
    * Returns the time until a document's next resolution, in milliseconds. A directory that fails, or whose replica
-   * answered, is retried at constant intervals. A failing did:web host is retried at growing intervals, unless its labeler is privileged.
+   * answered, is retried at constant intervals; a failing host of did:web at those of `webRetryAfter`.
    */
   #nextAfter(labeler: KnownLabeler, resolution: Resolution): number {
     const { refreshMs, retryMs } = this.#options;
@@ -353,19 +354,15 @@ export class Roster {
       this.#webFailures.delete(did);
       return isOfReplica(resolution) ? retryMs : refreshMs;
     }
-    if (domainOf(did) === '' || this.#isPrivileged(labeler) || resolution.answer.kind === 'busy') return retryMs;
-    const failures = this.#webFailures.get(did) ?? 0;
-    this.#webFailures.set(did, failures + 1);
-    // The first failure is often a timeout, which should not delay a new labeler by a minute.
-    if (failures === 0) return Math.min(retryMs, firstWebRetryMs);
-    return Math.min(refreshMs, retryMs * 2 ** Math.min(failures - 1, maxDoublings));
+    const { answer } = resolution;
+    if (domainOf(did) === '' || answer.kind === 'busy') return retryMs;
+    const failures = (this.#webFailures.get(did) ?? 0) + 1;
+    this.#webFailures.set(did, failures);
+    const hasResponded = labeler.tracker.tracked.lastAnswered !== null;
+    const isInUse = hasResponded && this.#isPrivileged(labeler) && isEnrolled(labeler, this.#options.clock());
+    return webRetryAfter({ failures, isInUse, answer }, { retryMs, refreshMs });
   }
 }
-
-/** Interval after the first failed read of a did:web document, in milliseconds. */
-const firstWebRetryMs = 10_000;
-/** Maximum number of times that the wait for a failing host of did:web doubles, up to 64 minutes. */
-const maxDoublings = 6;
 
 /** Returns true if a document comes from a replica of the directory, which may lag. */
 function isOfReplica(resolution: Resolution): boolean {

@@ -28,7 +28,7 @@ export const policyPage: DocumentPage = {
 export const forLabelersPage: DocumentPage = {
   file: 'for-labelers.md',
   title: 'Almanac: for operators of labelers',
-  description: 'Which requests a labeler receives, which data the service keeps, and how to ask for a change.',
+  description: 'Requests that labelers receive, data that is kept, and how to ask for a change.',
 };
 
 /** Documents of the pages at `/method/weather` and `/method/labels`. */

@@ -43,3 +43,11 @@ export function dayFromName(name: string): number | null {
   const days = Date.parse(`${name}T00:00:00Z`) / 86_400_000;
   return Number.isInteger(days) && dayName(days) === name ? days : null;
 }
+
+/**
+ * Returns the number of days after which no row of a day is stored any more, counted from the start of the day. One more
+ * day than the window is retained, for exports that are still running, and a day is removed as a whole.
+ */
+export function daysUntilRemoval(windowDays: number): number {
+  return windowDays + 2;
+}

@@ -1,6 +1,8 @@
 import { isValidElement } from 'preact';
 import { describe, expect, it } from 'vitest';
+import { daysUntilRemoval } from '../../store/time.ts';
 import { languages } from '../../web/language.ts';
+import { windowDays } from '../query/query.ts';
 import type { Texts } from './en.ts';
 import { textsOf } from './texts.ts';
 
@@ -168,6 +170,16 @@ it.each([
     ];
     expect(unobserved.filter((text) => !term.test(text))).toEqual([]);
     expect(empty.filter((text) => term.test(text) || text.includes(t.intervalNotObserved))).toEqual([]);
+  },
+);
+
+it.each(languages)(
+  'the catalogue in %s states for how many days rows are shown, and after how many they are removed',
+  (language) => {
+    const t = textsOf(language);
+    const texts = [t.isNot[3], ...textsFrom(t, ['downloadsExpire', t.downloadsExpire])];
+    const days = [windowDays, daysUntilRemoval(windowDays)].map(String);
+    expect(texts.map((text) => text.match(/\d{2,}/g))).toEqual([days, days]);
   },
 );
 

@@ -3,7 +3,7 @@ import type { Micros } from '../../../contract/timestamp.ts';
 import { StoreError } from '../../errors.ts';
 import { identityBytes } from '../../label.ts';
 import { duplicateHorizon, type Maintenance } from '../../port.ts';
-import { dayFromName, dayName, dayOf, dayStart, hour, minute } from '../../time.ts';
+import { dayFromName, dayName, dayOf, dayStart, daysUntilRemoval, hour, minute } from '../../time.ts';
 import type { Lease } from '../base/lease.ts';
 import { longLimits, type Queries, type Session } from '../base/session.ts';
 import { recountGroups } from '../count/counters.ts';
@@ -71,12 +71,12 @@ async function seal({ session, lease, signal }: Upkeep, day: number): Promise<bo
  */
 async function expire({ session, lease, windowDays, signal }: Upkeep, at: Micros): Promise<string[]> {
   // Retain one day more than the window for exports that are still running.
-  const floorDay = dayOf(at) - windowDays - 1;
+  const lastDay = dayOf(at) - daysUntilRemoval(windowDays);
   return session.write(
     async (queries) => {
       await lease.check(queries);
       const [oldest, next] = await queries.rows<{ day: number }>('SELECT day FROM day ORDER BY day LIMIT 2');
-      if (!oldest || !next || oldest.day >= floorDay) return [];
+      if (!oldest || !next || oldest.day > lastDay) return [];
       const floor = dayStart(oldest.day + 1);
       const deletions: readonly (readonly [string, number])[] = [
         ['day WHERE day <= $1', oldest.day],

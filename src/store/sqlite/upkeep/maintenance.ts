@@ -6,7 +6,7 @@ import Database from 'better-sqlite3';
 import type { Micros } from '../../../contract/timestamp.ts';
 import { StoreError, type StoreErrorCode, storeErrors } from '../../errors.ts';
 import { duplicateHorizon, type Maintenance } from '../../port.ts';
-import { dayFromName, dayName, dayOf, dayStart } from '../../time.ts';
+import { dayFromName, dayName, dayOf, dayStart, daysUntilRemoval } from '../../time.ts';
 import { type Faults, storeError, syncFolder } from '../base/connection.ts';
 import {
   type DayForm,
@@ -105,9 +105,9 @@ async function seal({ paths, state, faults, onFile, signal }: Upkeep, day: numbe
 function expire({ paths, state, windowDays, faults, onFile }: Upkeep, at: Micros): string[] {
   // Retain one day more than the window for exports that are still running. A reader may still have the file open: it
   // refuses intervals before the floor, and the space becomes free once it has closed the file.
-  const floorDay = dayOf(at) - windowDays - 1;
+  const lastDay = dayOf(at) - daysUntilRemoval(windowDays);
   const [oldest, next] = state.catalog().days;
-  if (!oldest || !next || oldest.day >= floorDay) return [];
+  if (!oldest || !next || oldest.day > lastDay) return [];
   state.dropDaysBefore(oldest.day + 1, dayStart(oldest.day + 1));
   faults?.('expire.floor');
   for (const form of ['open', 'sealed'] as const) {

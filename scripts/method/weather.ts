@@ -108,7 +108,8 @@ instruments, which have an \`artifact_schema_version\` other than \`weather.summ
 Almanac reads one host of Jetstream, the public event stream of the AT Protocol network, over one protocol. \`provenance.source_endpoint\` and
 \`provenance.wire\` name both. If two hosts are read, only one of them is published, and their counts are never added. The second is
 published after the first was in trouble for ${windows(failoverRule.failoverUs)}: not observed for more than ${windows(failoverRule.bearableGapUs)}, or silent. The
-first is published again after ${several(failoverRule.quietUs / dayUs, 'day')} without trouble. A caveat names each change.
+first is published again after ${several(failoverRule.quietUs / dayUs, 'day')} without trouble, or once it was healthy for ${windows(failoverRule.recoveredUs)} while the second
+was in trouble for ${windows(failoverRule.failoverUs)}. A caveat names each change.
 
 Each event is reduced to names of a fixed list, such as \`like.create\`; nothing else is kept. Names overlap: \`post.create\` includes
 \`post.create.reply\` and \`post.create.quote\`. Do not add them up.

@@ -246,7 +246,13 @@ function checkPublishedHost(folder: string, maxBytes: number, jetstream: readonl
   const [caveat = ''] = summary.caveats ?? [];
   const since = /published since (\S+)/.exec(caveat)?.[1];
   const found = `${second}, the second of two hosts, is published${since === undefined ? '' : ` since ${since}`}`;
-  return [warn(check, found, 'the first host is published again after a day without trouble')];
+  return [
+    warn(
+      check,
+      found,
+      'the first host is published again after a day without trouble, or earlier if the second is in trouble',
+    ),
+  ];
 }
 
 function readSummary(path: string, maxBytes: number) {

@@ -97,3 +97,12 @@ test('the failover caveat gives the start of the failover and its reason', () =>
     'was silent in collections that make up much of the interactions from 2026-11-20T12:00:00.000Z onwards',
   );
 });
+
+test('the failover caveat names both conditions under which the first host is published again', () => {
+  // These are the two conditions of `decideHost`.
+  const ended = [decide(well(), well(), { ...failover, unwellUs: nowUs - dayUs }), decide(well(60), ill(15), failover)];
+  expect(ended).toEqual([null, null]);
+  expect(failoverCaveat(failover)).toContain(
+    'The first one is published again after a day without trouble, or earlier if the second is in trouble. ',
+  );
+});

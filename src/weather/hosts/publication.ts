@@ -173,13 +173,13 @@ export const failoverRule = {
    * Longest gap of a healthy series, in microseconds. Short gaps are normal, because hosts restart and readers reconnect.
    */
   bearableGapUs: 5 * windowUs,
+  /**
+   * Time for which the first host must have been healthy to be published again while the second host is in trouble, in
+   * microseconds.
+   */
+  recoveredUs: 60 * windowUs,
 };
-const { failoverUs, quietUs, bearableGapUs } = failoverRule;
-/**
- * Time for which the first host must have been healthy to be published again while the second host is in trouble, in
- * microseconds.
- */
-const recoveredUs = 60 * windowUs;
+const { failoverUs, quietUs, bearableGapUs, recoveredUs } = failoverRule;
 
 /** Inputs of the failover decision. */
 interface FailoverInput {
@@ -217,7 +217,7 @@ export function failoverCaveat({ sinceUs, trouble }: Failover): string {
       : 'was not observed';
   return (
     `All data is from the second of two observed hosts, published since ${instant(sinceUs)} because the first ${why} from ` +
-    `${instant(trouble.sinceUs)} onwards. The first one is published again after a day without trouble. Counts of two hosts are never added.`
+    `${instant(trouble.sinceUs)} onwards. The first one is published again after a day without trouble, or earlier if the second is in trouble. Counts of two hosts are never added.`
   );
 }
 

@@ -1,4 +1,4 @@
-/** Maximum lifetime of a response and maximum delay before a retry, in seconds, regardless of the headers. */
+/** Maximum lifetime of a response and default maximum delay before a retry, in seconds, regardless of the headers. */
 const maxSeconds = 3600;
 /** Lifetime in caches of a response of the contract, in seconds. */
 const defaultSeconds = 60;
@@ -41,16 +41,16 @@ function lifetimes(headers: Headers): Partial<Record<'max-age' | 's-maxage', num
 }
 
 /**
- * Returns the delay in seconds from a `Retry-After` header in either of its formats, limited to between 0 and an hour;
- * null if the header is absent or invalid. `now` is in milliseconds since 1970.
+ * Returns the delay in seconds from a `Retry-After` header in either of its formats, limited to between 0 and
+ * `maxDelaySeconds`; null if the header is absent or invalid. `now` is in milliseconds since 1970.
  */
-export function retryAfterSeconds(headers: Headers, now: number): number | null {
+export function retryAfterSeconds(headers: Headers, now: number, maxDelaySeconds = maxSeconds): number | null {
   const text = headers.get('retry-after');
   if (text === null) return null;
   // HTTP dates begin with a day of the week. `Date.parse` also accepts other texts, such as `-3`.
   const date = /^\s*[A-Z]/i.test(text) ? Date.parse(text) : Number.NaN;
   const seconds = wholeSeconds(text) ?? Math.ceil((date - now) / 1000);
-  return Number.isNaN(seconds) ? null : Math.min(Math.max(seconds, 0), maxSeconds);
+  return Number.isNaN(seconds) ? null : Math.min(Math.max(seconds, 0), maxDelaySeconds);
 }
 
 function wholeSeconds(text: string | null): number | null {

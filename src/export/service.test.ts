@@ -78,6 +78,19 @@ describe('a request to a busy service', () => {
     expect(monotonic).toBe(100_000);
   });
 
+  it('is given up with the whole delay in Retry-After, also one of hours', async () => {
+    const refused = createExport(
+      { subject: 'did:plc:a' },
+      { ...options, fetch: () => Promise.resolve(busy({ 'Retry-After': '43200' })) },
+    );
+    await expect(refused).rejects.toThrow(/exceed the limit of \d+ s; retry in 43200 s$/);
+    const longer = createExport(
+      { subject: 'did:plc:a' },
+      { ...options, fetch: () => Promise.resolve(busy({ 'Retry-After': '604800' })) },
+    );
+    await expect(longer).rejects.toThrow(/; retry in 86400 s$/);
+  });
+
   it('is repeated after exactly the delay in Retry-After, whatever number is drawn', async () => {
     const responses = () => [busy({ 'Retry-After': '1' }), busy({ 'Retry-After': '7' }), done()];
     expect([await delaysFor(responses(), () => 0), await delaysFor(responses(), () => 0.999)]).toEqual([

@@ -64,6 +64,8 @@ export interface Refusal {
 
 /** Maximum size of a response in bytes; far above the size of a page of 500 rows with its manifest. */
 const maxBytes = 32 * 1024 * 1024;
+/** Maximum delay that `Retry-After` may state, in seconds: a day, after which the limit of accounts begins again. */
+const maxDelaySeconds = 86_400;
 /** HTTP statuses after which a request is retried. */
 const transient = [429, 502, 503, 504];
 
@@ -134,7 +136,7 @@ async function once(
   const refusal = parseRefusal(status, text);
   if (transient.includes(status)) {
     const why = refusal ? `the service is busy (${refusal.code})` : `a proxy responds with status ${status}`;
-    return { kind: 'nothing', why, retryAfterMs: (retryAfterSeconds(headers, clock()) ?? 0) * 1000 };
+    return { kind: 'nothing', why, retryAfterMs: (retryAfterSeconds(headers, clock(), maxDelaySeconds) ?? 0) * 1000 };
   }
   if (refusal) return refusal;
   throw noService(`responds with status ${status}`);

@@ -282,11 +282,12 @@ describe('almanac labels', () => {
     for (const { did } of sim.labelers.list) {
       expect(lines.find((line) => line.includes(did))).toMatch(/ 1 +established +seeded +did:plc:\w+ 127\.0\.0\.1$/);
     }
-    expect(lines.at(-1)).toMatch(/ 4 +- +- +127\.0\.0\.1$/);
+    expect(lines.at(-1)).toMatch(/ 4 +- +- +4 +127\.0\.0\.1$/);
     const [json = ''] = await run('--json');
     const { listed, domains } = JSON.parse(json) as { listed: { window: number }[]; domains: { window: number }[] };
     expect(listed.every(({ window }) => window > 0)).toBe(true);
-    expect(domains).toHaveLength(1);
+    const rows = listed.reduce((sum, { window }) => sum + window, 0);
+    expect(domains).toMatchObject([{ domain: '127.0.0.1', labelers: 4, window: rows }]);
   });
 
   test('purges a denied labeler while it runs, reports the progress, and completes after a kill', async () => {

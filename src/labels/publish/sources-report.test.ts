@@ -36,6 +36,23 @@ describe('the report of sources', () => {
     expect(await readSourcesReport(folder)).toEqual(report);
   });
 
+  it('sums every source by domain, also sources that are not listed', async () => {
+    const busy = Array.from({ length: 600 }, (_, n) => source(n, { cpuMs: 1_000 + n, bytesIn: 10 }));
+    const idle = Array.from({ length: 100 }, (_, n) => source(1_000 + n, { domains: ['evil.example'], slots: 0 }));
+    const report = makeSourcesReport([...busy, ...idle], times);
+    expect(report.listed.filter(({ domains }) => domains.includes('evil.example'))).toEqual([]);
+    expect(report.domains).toHaveLength(501);
+    expect(report.domains[0]).toEqual({
+      ...{ domain: 'labeler-599.example', labelers: 1, slots: 1 },
+      ...{ ...noCost, cpuMs: 1_599, bytesIn: 10 },
+    });
+    expect(report.domains.at(-1)).toEqual({ domain: 'evil.example', labelers: 100, slots: 0, ...noCost });
+    const [none] = makeSourcesReport([source(1, { domains: [], rows: 3 })], times).domains;
+    expect(none).toEqual({ domain: '-', labelers: 1, slots: 1, ...noCost, rows: 3 });
+    await writeSourcesReport(folder, report);
+    expect(await readSourcesReport(folder)).toEqual(report);
+  });
+
   it.each(['', 'null', '{"listed":[]}', '{"generatedAt":1,"totals":{},"listed":[]}'])(
     'is null if the content of its file is %j',
     async (text) => {

@@ -7,11 +7,13 @@ import { systemCode } from '../../ops/errors.ts';
 /**
  * Report of each source's resource use, in a file next to the store: the running instrument writes the file, and
  * `almanac labels sources` reads it. The report contains labelers but no subjects. Its size is bounded, because it
- * lists only the most expensive sources and the sums over all sources.
+ * lists only the most expensive sources, the sums over all sources, and the most expensive and largest domains.
  */
 
 /** Maximum number of sources that a report lists. */
 const maxReportedSources = 500;
+/** Number of the most expensive domains, and of the domains with the most labelers, that a report lists. */
+const maxReportedDomains = 500;
 /** Maximum size of a report that is read, in bytes. */
 const maxReportBytes = 4 * 1024 * 1024;
 
@@ -42,6 +44,14 @@ export interface ReportedSource extends SourceCost {
   readonly slots: number;
 }
 
+/** All known sources of one registrable domain, listed or not. */
+interface ReportedDomain extends SourceCost {
+  /** The domain, or `-` for sources without a domain. */
+  readonly domain: string;
+  readonly labelers: number;
+  readonly slots: number;
+}
+
 /** A report of a running instrument. */
 export interface SourcesReport {
   /** Time at which the report was generated, RFC 3339. */
@@ -52,6 +62,7 @@ export interface SourcesReport {
   readonly sources: number;
   readonly totals: SourceCost;
   readonly listed: readonly ReportedSource[];
+  readonly domains: readonly ReportedDomain[];
 }
 
 /** Returns the path of a store's report. */
@@ -67,14 +78,41 @@ export function makeSourcesReport(
   times: { readonly generatedAt: string; readonly startedAt: string },
 ): SourcesReport {
   const listed = sources
-    .toSorted((a, b) => b.cpuMs - a.cpuMs || b.bytesIn - a.bytesIn || (a.did < b.did ? -1 : 1))
+    .toSorted((a, b) => byCost(a, b) || (a.did < b.did ? -1 : 1))
     .slice(0, maxReportedSources)
     .map((source) => ({ ...source, ...rounded(source) }));
-  return { ...times, sources: sources.length, totals: rounded(sumOfCosts(sources)), listed };
+  return {
+    ...times,
+    sources: sources.length,
+    totals: rounded(sumOfCosts(sources)),
+    listed,
+    domains: sumByDomain(sources),
+  };
+}
+
+/** Sums all sources by domain, the most expensive domains first. */
+function sumByDomain(sources: readonly ReportedSource[]): ReportedDomain[] {
+  const all = [...Map.groupBy(sources, ({ domains }) => reportedDomain(domains))]
+    .map(([domain, ones]) => ({
+      ...{ domain, labelers: ones.length, slots: ones.reduce((sum, { slots }) => sum + slots, 0) },
+      ...rounded(sumOfCosts(ones)),
+    }))
+    .sort((a, b) => byCost(a, b) || b.labelers - a.labelers);
+  const largest = new Set(all.toSorted((a, b) => b.labelers - a.labelers).slice(0, maxReportedDomains));
+  return all.filter((one, at) => at < maxReportedDomains || largest.has(one));
+}
+
+/** Returns the domain under which a source with these domains is summed. */
+function reportedDomain(domains: readonly string[]): string {
+  return domains.at(-1) ?? '-';
+}
+
+function byCost(a: SourceCost, b: SourceCost): number {
+  return b.cpuMs - a.cpuMs || b.bytesIn - a.bytesIn;
 }
 
 /** Returns the sum of the costs of sources. */
-export function sumOfCosts(costs: readonly SourceCost[]): SourceCost {
+function sumOfCosts(costs: readonly SourceCost[]): SourceCost {
   const sum = (measure: keyof SourceCost): number => costs.reduce((all, cost) => all + cost[measure], 0);
   return Object.fromEntries(costMeasures.map((measure) => [measure, sum(measure)])) as unknown as SourceCost;
 }
@@ -115,7 +153,16 @@ function parseReport(value: unknown): SourcesReport | null {
   const { generatedAt, startedAt, sources, totals } = value;
   if (typeof generatedAt !== 'string' || typeof startedAt !== 'string' || typeof sources !== 'number') return null;
   const listed = value.listed.slice(0, maxReportedSources).flatMap((one: unknown) => parseSource(one) ?? []);
-  return { generatedAt, startedAt, sources, totals: costOf(totals), listed };
+  // The report of an earlier version has no domains.
+  const summed: unknown[] = Array.isArray(value.domains) ? value.domains : [];
+  const domains = summed.slice(0, 2 * maxReportedDomains).flatMap((one) => parseDomain(one) ?? []);
+  return { generatedAt, startedAt, sources, totals: costOf(totals), listed, domains };
+}
+
+function parseDomain(value: unknown): ReportedDomain | null {
+  if (!isObject(value) || typeof value.domain !== 'string') return null;
+  const { domain, labelers, slots } = value;
+  return { domain, labelers: countOf(labelers), slots: countOf(slots), ...costOf(value) };
 }
 
 function parseSource(value: unknown): ReportedSource | null {

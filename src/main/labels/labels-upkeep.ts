@@ -1,12 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { formatTimestamp } from '../../contract/timestamp.ts';
-import { changeDenyFile, DenyList, requireDenyList } from '../../labels/operator/deny-file.ts';
-import {
-  type ReportedSource,
-  readSourcesReport,
-  type SourcesReport,
-  sumOfCosts,
-} from '../../labels/publish/sources-report.ts';
+import { changeDenyFile, DenyList, domainsOfLabeler, requireDenyList } from '../../labels/operator/deny-file.ts';
+import { type ReportedSource, readSourcesReport, type SourcesReport } from '../../labels/publish/sources-report.ts';
 import { OperatorError, systemCode } from '../../ops/errors.ts';
 import { StoreError } from '../../store/errors.ts';
 import {
@@ -199,7 +194,7 @@ async function until(holds: () => Promise<boolean>, withinMs: number, otherwise:
   }
 }
 
-/** One source, or all sources of a domain, with their rows in the window. */
+/** One source with its rows in the window. */
 interface Line
   extends Pick<ReportedSource, 'bytesIn' | 'bytesStored' | 'rows' | 'cpuMs' | 'writes' | 'throttledMs' | 'slots'> {
   readonly name: string;
@@ -209,8 +204,13 @@ interface Line
   readonly window: number;
 }
 
+/** All sources of a domain with their rows in the window. */
+interface DomainLine extends Line {
+  readonly labelers: number;
+}
+
 /**
- * Lists the sources, the most expensive first, and then the sums by domain. Prints JSON with `--json`. Rejects with
+ * Lists the most expensive sources, and then the sums over all sources by domain. Prints JSON with `--json`. Rejects with
  * OperatorError if no instrument has written a report yet.
  */
 const sources: LabelsAction = async ({ store: url, state, json }, print) => {
@@ -220,38 +220,48 @@ const sources: LabelsAction = async ({ store: url, state, json }, print) => {
     throw new OperatorError('no running instrument has reported yet; it writes labels-sources.json next to the store');
   }
   const store = await opened(url, () => openStoreReader(url));
-  const window = await rowsInWindow(store).finally(() => store.close());
-  const lines = report.listed.map((source) => lineOf(source, window.get(source.did) ?? 0));
-  if (json) print(JSON.stringify({ ...report, listed: lines, domains: byDomain(lines) }));
-  else for (const text of table(report, lines)) print(text);
+  const window = await rowsInWindow(store, report.listed).finally(() => store.close());
+  const lines = report.listed.map((source) => lineOf(source, window.ofSource.get(source.did) ?? 0));
+  const domains = report.domains.map((sums): DomainLine => {
+    const rest = { name: sums.domain, state: '-', standing: '-', window: window.ofDomain.get(sums.domain) ?? 0 };
+    return { ...sums, ...rest };
+  });
+  if (json) print(JSON.stringify({ ...report, listed: lines, domains }));
+  else for (const text of table(report, lines, domains)) print(text);
   return 0;
 };
 
-async function rowsInWindow(store: StoreReader): Promise<ReadonlyMap<string, number>> {
+/**
+ * Returns the number of rows in the window of each source, and of each domain. `listed` contains domains that the running
+ * instrument may not have stored yet.
+ */
+async function rowsInWindow(store: StoreReader, listed: readonly ReportedSource[]) {
   const { floor, end } = await store.frontier();
   const counts = floor < end ? await store.countsByLabeler({ start: floor, end }) : [];
-  return new Map(counts.map(({ labeler, applied, removed }) => [labeler, applied + removed]));
+  const domains = new Map((await store.roster()).map((row) => [row.did, domainOf(domainsOfLabeler(row))]));
+  for (const source of listed) domains.set(source.did, domainOf(source.domains));
+  const ofSource = new Map<string, number>();
+  const ofDomain = new Map<string, number>();
+  for (const { labeler: did, applied, removed } of counts) {
+    const domain = domains.get(did) ?? '-';
+    ofSource.set(did, applied + removed);
+    ofDomain.set(domain, (ofDomain.get(domain) ?? 0) + applied + removed);
+  }
+  return { ofSource, ofDomain };
+}
+
+/** Returns the domain under which the report sums a source with these domains. */
+function domainOf(domains: readonly string[]): string {
+  return domains.at(-1) ?? '-';
 }
 
 function lineOf(source: ReportedSource, window: number): Line {
   const { did, domains, state, standing, denied, slots } = source;
   const { bytesIn, bytesStored, rows, cpuMs, writes, throttledMs } = source;
   return {
-    ...{ name: did, domain: domains.at(-1) ?? '-', state: denied ? 'denied' : state, standing, window, slots },
+    ...{ name: did, domain: domainOf(domains), state: denied ? 'denied' : state, standing, window, slots },
     ...{ bytesIn, bytesStored, rows, cpuMs, writes, throttledMs },
   };
-}
-
-/** Sums the listed sources by domain, sorted by cost. */
-function byDomain(lines: readonly Line[]): Line[] {
-  return [...Map.groupBy(lines, ({ domain }) => domain)]
-    .map(([domain, ones]) => sumOf(domain, domain, ones))
-    .sort((a, b) => b.cpuMs - a.cpuMs || b.bytesIn - a.bytesIn || b.window - a.window);
-}
-
-function sumOf(name: string, domain: string, lines: readonly Line[]): Line {
-  const sum = (count: 'slots' | 'window'): number => lines.reduce((all, line) => all + line[count], 0);
-  return { name, domain, state: '-', standing: '-', window: sum('window'), slots: sum('slots'), ...sumOfCosts(lines) };
 }
 
 const columns = [
@@ -267,10 +277,12 @@ const columns = [
   'standing',
 ];
 
-function table(report: SourcesReport, lines: readonly Line[]): string[] {
+function table(report: SourcesReport, lines: readonly Line[], domains: readonly DomainLine[]): string[] {
   const { generatedAt, startedAt, sources: known, totals } = report;
   const right = new Set(columns.keys());
-  const all: Line = { ...sumOf(`${known} sources`, '-', lines), ...totals };
+  const sum = (count: 'slots' | 'window'): number => domains.reduce((total, line) => total + line[count], 0);
+  const rest = { domain: '-', state: '-', standing: '-', window: sum('window'), slots: sum('slots') };
+  const all: Line = { name: `${known} sources`, ...rest, ...totals };
   return [
     `since ${startedAt}, as of ${generatedAt}; window: rows that the store holds`,
     ...aligned(
@@ -283,7 +295,13 @@ function table(report: SourcesReport, lines: readonly Line[]): string[] {
     ),
     '',
     'by domain',
-    ...aligned([[...columns, 'domain'], ...byDomain(lines).map((line) => [...cells(line), line.name])], right),
+    ...aligned(
+      [
+        [...columns, 'labelers', 'domain'],
+        ...domains.map((line) => [...cells(line), String(line.labelers), line.name]),
+      ],
+      new Set([...right, columns.length]),
+    ),
   ];
 }
 

@@ -1,4 +1,5 @@
 import { contractIds } from '../../src/contract/identifiers.ts';
+import { minRateSeconds } from '../../src/contract/limits.ts';
 import {
   type ConditionState,
   type Confidence,
@@ -118,7 +119,8 @@ Each event is reduced to names of a fixed list, such as \`like.create\`; nothing
 
 - Events are counted in windows of ${windowSeconds} seconds on the clock of the stream, aligned to the UTC minute.
 - A fact covers the 24 hours before the newest closed window. \`window\` states the bounds, and \`coverage_ratio\` the observed share.
-- Rates divide by the observed seconds, not by the length of the window. Time that was not observed is left out and never estimated.
+- Rates divide by the observed seconds, not by the length of the window. Time that was not observed is left out and never estimated. With less
+  than ${several(minRateSeconds, 'observed second')}, there is no rate.
 - A collection without events while others continue is silent. That time does not count as observed for it, and a collection that was silent
   throughout is null. A collection that usually has at least ${several(silenceRule.frequentRate, 'event')} in each window is silent after at least ${several(silenceRule.minWindows, 'window')}
   without an event in which it usually has ${several(silenceRule.missingEvents, 'event')} or more. Any other collection is silent once its pause is ${silenceRule.pauseFactor} times its longest pause of

@@ -18,5 +18,11 @@ export const maxGaps = 128;
 /** Maximum number of entries in `top_labelers_7d`. */
 export const maxTopLabelers = 10;
 
+/**
+ * Minimum observed time of a rate of events, in seconds. In less time, single events determine the rate: an event between
+ * two silences leaves one observed microsecond, and its rate would be 1,000,000 events per second.
+ */
+export const minRateSeconds = 5;
+
 /** Default maximum size of an artifact, in bytes: 4 MiB. */
 export const defaultMaxArtifactBytes = 4 * 1024 * 1024;

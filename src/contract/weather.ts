@@ -1,4 +1,5 @@
 import Type from 'typebox';
+import { minRateSeconds } from './limits.ts';
 import { closed, count, measure, orNull, timestamp, word } from './schema.ts';
 import { type CollectionName, collectionNames, conditionStates, confidences } from './vocabulary.ts';
 
@@ -38,11 +39,13 @@ export const WeatherConditions = closed(
 );
 export type WeatherConditions = Type.Static<typeof WeatherConditions>;
 
+const rateIsNull = `null when less than ${minRateSeconds} seconds were observed`;
+
 /** Number of all observed events and their rate over the observed time. */
 export const TotalEvents = closed(
   {
     total: orNull(count('Events.'), 'Events observed, tracked or not; null when nothing was observed.'),
-    mean_rate_per_s: orNull(measure('Rate.'), 'Events per observed second; null when nothing was observed.'),
+    mean_rate_per_s: orNull(measure('Rate.'), `Events per observed second; ${rateIsNull}.`),
     observed_seconds: Type.Optional(measure('Observed seconds, by which the total is divided.')),
   },
   { title: 'TotalEvents', description: 'All events of the interval, each counted once, and their rate.' },
@@ -53,7 +56,7 @@ export type TotalEvents = Type.Static<typeof TotalEvents>;
 export const CollectionMetrics = closed(
   {
     total: count('Events observed: never an estimate of what occurred.'),
-    mean_rate_per_s: orNull(measure('Rate.'), 'Events per observed second.'),
+    mean_rate_per_s: orNull(measure('Rate.'), `Events per observed second; ${rateIsNull}.`),
     observed_seconds: measure('Observed seconds, by which the total is divided.'),
     observed_windows: count('Windows that were observed at least in part.'),
     unobserved_windows: count('Windows that were not observed; they are omitted, never interpolated.'),

@@ -132,4 +132,16 @@ describe('the observatory page of the fixtures', () => {
     expect(unwatched.html).toContain('unknown: none of this time was observed');
     expect(unwatched.html.split('not observed</span>').length - 1).toBe(17);
   });
+
+  it('shows the total and no rate if too little was observed for one', () => {
+    const now = fixtureNow.weather;
+    const facts = factsInMemory(now);
+    const brief = { total: 3, mean_rate_per_s: null, observed_seconds: 0.000003 };
+    facts.set('weather', bytes({ ...fixture('weather'), total_events: brief }));
+    const { html, documents } = pageAndDocuments(facts, now);
+    expect(untrueOn(html, documents)).toEqual([]);
+    expect(figuresOn(html).filter((at) => at.includes('total_events'))).toEqual(['metrics/facts/total_events/total']);
+    expect(html).toContain('unknown: too little of this time was observed');
+    expect(html).not.toContain('unknown: none of this time was observed');
+  });
 });

@@ -1,3 +1,4 @@
+import { minRateSeconds } from '../../contract/limits.ts';
 import type { Bin, Hole } from '../../web/chart/series.ts';
 import type { ArchiveChartName, ArchiveCharts, PageChart } from '../hours/chart-figure.tsx';
 import { oncePer } from '../resources.ts';
@@ -59,7 +60,7 @@ export interface ChartDay {
   readonly isArchived: boolean;
   readonly isClosed: boolean;
   readonly hasFirstTables: boolean;
-  /** Events per observed second; null if nothing was observed. */
+  /** Events per observed second; null if nothing was observed, or too little for a rate. */
   readonly eventsPerSecond: number | null;
   readonly isWeatherPartial: boolean;
   /** Observed share (0 to 1) of the part of the day that has passed. */
@@ -113,7 +114,7 @@ function chartDay(day: string, archived: ArchivedDay | undefined, { now, areLabe
   const perHour = areLabelsShown ? rate(labels) : null;
   return {
     ...{ day, isArchived: archived !== undefined, isClosed, hasFirstTables },
-    eventsPerSecond: rounded(rate(weather)),
+    eventsPerSecond: rounded(eventRate(weather)),
     isWeatherPartial: gapHours(day, weather, now).length > 0,
     weatherObserved: observedShare(day, weather, now),
     labelsPerHour: perHour === null ? null : rounded(perHour * 3600),
@@ -133,6 +134,10 @@ function observedShare(day: string, sums: ArchivedSums | null, now: number): num
 function rate(sums: ArchivedSums | null): number | null {
   if (sums?.late !== undefined) return sums.late.rate;
   return sums === null || sums.count === null || sums.observedSeconds === 0 ? null : sums.count / sums.observedSeconds;
+}
+
+function eventRate(weather: ArchivedSums | null): number | null {
+  return weather === null || weather.observedSeconds < minRateSeconds ? null : rate(weather);
 }
 
 /** Rounds a rate to five significant digits, because the observatory page embeds the rates of its charts. */

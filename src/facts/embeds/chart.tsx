@@ -261,8 +261,9 @@ function ratesText(fact: RatesFact): string {
 }
 
 function rateOf({ facts }: WeatherMetricsEnvelope, name: CollectionName): string {
-  const rate = facts.collections[name]?.mean_rate_per_s ?? null;
-  return rate === null ? 'not observed' : rateText(rate);
+  const entry = facts.collections[name] ?? null;
+  if (entry === null) return 'not observed';
+  return entry.mean_rate_per_s === null ? 'no rate' : rateText(entry.mean_rate_per_s);
 }
 
 function Rates({ envelope, y }: { envelope: WeatherMetricsEnvelope; y: number }) {

@@ -154,6 +154,13 @@ describe('weather without a current measurement', () => {
     const { text } = withWeather({ collections: { ...collections, 'like.create': null } });
     expect(descriptionOf(text(chart))).toContain('Likes not observed, Posts 37.7');
   });
+
+  it('states of a collection that was observed too briefly that it has no rate', () => {
+    const { collections } = fixture('weather') as { collections: Record<string, JsonObject> };
+    const likes = { ...collections['like.create'], total: 1, mean_rate_per_s: null, observed_seconds: 0.000001 };
+    const { text } = withWeather({ collections: { ...collections, 'like.create': likes } });
+    expect(descriptionOf(text(chart))).toContain('Likes no rate, Posts 37.7');
+  });
 });
 
 describe('the origin of an image', () => {

@@ -164,6 +164,30 @@ test('a chart of all labelers states that collection ran, not that every hour wa
   expect(signsOf(chart).at(-1)).toEqual(['seen', 'strip below: label collection']);
 });
 
+test('an hour of which less than five seconds were observed has no rate, and is not the busiest one', () => {
+  const [series] = weatherHoursFixture({ generatedAt }).series;
+  if (!series) throw new Error('the fixture has no series');
+  const ratesWith = (observed_seconds: number) => {
+    const hours = series.hours.map((hour, at) => (at === 50 ? { ...hour, events: 10, observed_seconds } : hour));
+    const likes = series.collections['like.create'];
+    if (!likes) throw new Error('the fixture has no likes');
+    const collections = {
+      ...series.collections,
+      'like.create': {
+        events: likes.events.with(50, 10),
+        observed_seconds: likes.observed_seconds.with(50, observed_seconds),
+      },
+    };
+    const file = { ...series, hours, collections };
+    return [weatherChart(file), weatherChart(file, 'like.create')].map((chart) => chart.series.bins[50]?.value);
+  };
+  expect([0.000001, 4.999999, 5].map(ratesWith)).toEqual([
+    [null, null],
+    [null, null],
+    [2, 2],
+  ]);
+});
+
 describe('the answer about the usual range', () => {
   /**
    * Returns the answer for hours with the usual range 30 to 40, with changes of single hours. If `silent`, likes were

@@ -3,6 +3,7 @@ import type { WeatherHourSeries, WeatherHours } from '../../artifact/hours/weath
 import type { ArtifactSource, Reading } from '../../artifact/reading.ts';
 import { errorTable } from '../../contract/errors.ts';
 import { contractIds } from '../../contract/identifiers.ts';
+import { minRateSeconds } from '../../contract/limits.ts';
 import {
   type CollectionName,
   collectionNames,
@@ -294,11 +295,11 @@ export function weatherChart(series: WeatherHourSeries, collection: CollectionNa
   const hours = series.hours.map((hour, at) => {
     const seconds = collection === null ? hour.observed_seconds : (own?.observed_seconds[at] ?? 0);
     const events = collection === null ? hour.events : (own?.events[at] ?? null);
-    // Events of an hour without observed time have no rate.
+    // The events of an hour of which too little was observed have no rate.
     return {
       start: Date.parse(hour.start),
       seconds,
-      value: events === null || seconds === 0 ? null : events / seconds,
+      value: events === null || seconds < minRateSeconds ? null : events / seconds,
     };
   });
   const holes = withUnlistedHoles(hours, listed, through);

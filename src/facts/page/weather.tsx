@@ -240,8 +240,9 @@ function Interval({ envelope: { facts, provenance } }: { envelope: WeatherMetric
   );
 }
 
-/** Text for a number that is null in the facts, because null does not mean zero. */
+/** Texts for numbers that are null in the facts, because null does not mean zero. */
 const unwatched = 'unknown: none of this time was observed';
+const hardlyWatched = 'unknown: too little of this time was observed';
 
 function Totals({ envelope: { facts } }: { envelope: WeatherMetricsEnvelope }) {
   const { total, mean_rate_per_s: rate } = facts.total_events;
@@ -256,7 +257,11 @@ function Totals({ envelope: { facts } }: { envelope: WeatherMetricsEnvelope }) {
           )
         }
       >
-        {rate === null ? unwatched : 'events per second, on average over the observed time'}
+        {rate !== null
+          ? 'events per second, on average over the observed time'
+          : total === null
+            ? unwatched
+            : hardlyWatched}
       </Stat>
       <Stat
         figure={

@@ -74,9 +74,9 @@ interface ConditionSource {
  * null if there is no such silence.
  */
 export function seriesConditions({ store, series, minutes, times, silences, usual, nowUs }: ConditionSource) {
-  const shares = interactionShares(times);
-  const silent = silentShares(silences, shares, usual);
   const newest = minutes.at(-1);
+  const shares = interactionShares(times, newest ? usual.hour(newest.startUs).p50 : []);
+  const silent = silentShares(silences, shares, usual);
   const conditions = readConditions({
     minutes: minutes.slice(-conditionWindows).map((minute) => ({
       ...minute,

@@ -99,6 +99,46 @@ describe('a summary of a day with a silent collection', () => {
     expect(summary.caveats?.[0]).toContain('no identity.event events since 2026-11-17T17:59:59.800Z');
   });
 
+  describe('with a single event between two silences', () => {
+    const from = endUs - 30 * 3_600_000_000;
+    const loneUs = endUs - 6 * 3_600_000_000;
+
+    /** Stores nine days, in the last 30 hours of which the collection has one event, or none. */
+    function silentBut(collection: CollectionName, events: 0 | 1) {
+      const stop = { [collection]: { from, to: endUs } };
+      keep(startUs, from);
+      keep(from, loneUs, stop);
+      read(loneUs + windowUs);
+      const { id, revision } = store.series(endpoint.name);
+      const delta = deltaAt(loneUs, stop, 1);
+      const place = collectionNames.indexOf(collection);
+      delta.counts[metricIndex[collection]] = events;
+      delta.firsts[place] = events * 33_500_001;
+      delta.lasts[place] = events * 33_500_001;
+      const live = { kind: 'time', value: loneUs, counted: 1, timeUs: loneUs } as const;
+      const observed = [{ from: loneUs, to: loneUs + windowUs }];
+      store.commit({ series: id, after: revision, gains: [{ windows: [delta], observed }], live, backfill: null });
+      keep(loneUs + windowUs, endUs, stop);
+      return read(endUs + windowUs);
+    }
+
+    test('states its count and no rate, because one event does not determine a rate', () => {
+      const { summary } = silentBut('like.create', 1);
+      expect(checkWeatherSummary(summary)).toMatchObject({ ok: true });
+      expect(summary.collections['like.create']).toEqual({
+        ...{ total: 1, mean_rate_per_s: null, observed_seconds: 0.000001 },
+        ...{ observed_windows: 1, unobserved_windows: 1439 },
+      });
+      expect(summary.conditions.state).toBe('unavailable');
+    });
+
+    test.each([0, 1] as const)('has conditions if the collection is usually a small part, with %i events', (events) => {
+      const { summary, silentSinceUs, silentUntilUs } = silentBut('post.create.quote', events);
+      expect(['calm', 'active']).toContain(summary.conditions.state);
+      expect([silentSinceUs, silentUntilUs]).toEqual([null, null]);
+    });
+  });
+
   test('states that a collection is silent for as long as it is, even if the series has no baseline yet', () => {
     const from = startUs + 2 * dayUs;
     const hours = [1, 13, 23, 23.5, 24, 25];

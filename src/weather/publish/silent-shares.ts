@@ -1,5 +1,6 @@
+import { minRateSeconds } from '../../contract/limits.ts';
 import { type CollectionName, collectionNames } from '../../contract/vocabulary.ts';
-import { type CollectionTime, silenceRule, type Usual } from '../silence/silence.ts';
+import { type CollectionTime, silenceRule, type Usual, type UsualCounts } from '../silence/silence.ts';
 import type { Silence } from '../window/store-schema.ts';
 import { isWithin, type Minute } from '../window/window.ts';
 
@@ -23,21 +24,29 @@ export interface Shares {
 
 /**
  * Computes the shares from each collection's rate during its observed time. If a collection counts as interactions
- * but was never observed, its share is 1. If a collection does not count as interactions, its share is 0.
+ * but was not observed for long enough for a rate, its share is the usual one, by the usual counts per minute `p50` in
+ * the order of `collectionNames`; without them it is 1. If a collection does not count as interactions, its share is 0.
  */
-export function interactionShares(times: readonly CollectionTime[]): Shares {
-  const rateOf = (collection: CollectionName): number => {
+export function interactionShares(times: readonly CollectionTime[], p50: UsualCounts['p50']): Shares {
+  const rateOf = (collection: CollectionName): number | null => {
     const time = times[collectionNames.indexOf(collection)];
-    return time && time.observedUs > 0 ? time.total / time.observedUs : Number.NaN;
+    return time && time.observedUs >= minRateSeconds * 1_000_000 ? time.total / time.observedUs : null;
   };
-  const all = interactions.map(rateOf).reduce((sum, rate) => sum + (Number.isNaN(rate) ? 0 : rate), 0);
+  const all = interactions.reduce((sum, collection) => sum + (rateOf(collection) ?? 0), 0);
   const of = (collection: CollectionName): number => {
     if (!interactions.includes(collection)) return 0;
     const rate = rateOf(collection);
-    if (Number.isNaN(rate)) return 1;
+    if (rate === null) return usualShare(collection, p50);
     return all > 0 ? rate / all : 0;
   };
   return { of, matters: ({ collection }) => of(collection) > bearable };
+}
+
+/** Returns the share of a collection in the usual interactions, or 1 if it is not known. */
+function usualShare(collection: CollectionName, p50: UsualCounts['p50']): number {
+  const usualOf = (name: CollectionName): number => p50[collectionNames.indexOf(name)] ?? Number.NaN;
+  const share = usualOf(collection) / interactions.reduce((sum, name) => sum + usualOf(name), 0);
+  return Number.isNaN(share) ? 1 : share;
 }
 
 /** Creates the functions that determine the part of the interactions that is missing because collections are silent. */

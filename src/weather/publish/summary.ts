@@ -1,4 +1,5 @@
 import type { CollectionSummary, WeatherSummary } from '../../artifact/recognise.ts';
+import { minRateSeconds } from '../../contract/limits.ts';
 import { formatTimestamp } from '../../contract/timestamp.ts';
 import {
   type CollectionName,
@@ -87,7 +88,7 @@ export function summarise(input: SummaryInput): WeatherSummary {
       : { baseline: { observed_days: conditions.shortOfDays, required_days: minuteRule.minDays } }),
     total_events: {
       total: watched ? total : null,
-      mean_rate_per_s: watched ? rounded(total / observedSeconds) : null,
+      mean_rate_per_s: meanRate(total, observedSeconds),
       observed_seconds: observedSeconds,
     },
     collections: watched ? collections(input) : {},
@@ -119,7 +120,7 @@ function collections({ minutes, times, unseen }: SummaryInput): WeatherSummary['
         ? null
         : {
             total,
-            mean_rate_per_s: rounded(total / observedSeconds),
+            mean_rate_per_s: meanRate(total, observedSeconds),
             observed_seconds: observedSeconds,
             observed_windows: observedWindows,
             unobserved_windows: minutes.length - observedWindows,
@@ -163,6 +164,11 @@ function seconds(us: number): number {
 function coverageRatio(observedSeconds: number, spanSeconds: number): number {
   const ratio = rounded(observedSeconds / spanSeconds);
   return observedSeconds < spanSeconds ? Math.min(ratio, 0.999999) : ratio;
+}
+
+/** Returns the events per observed second, or null if too little was observed for a rate. */
+function meanRate(total: number, observedSeconds: number): number | null {
+  return observedSeconds < minRateSeconds ? null : rounded(total / observedSeconds);
 }
 
 function rounded(value: number): number {

@@ -158,22 +158,26 @@ export function coverage(intervals: readonly Interval[], start: number, width: n
 }
 
 /**
- * Maximum number of interruptions in one window. After the last, a span is kept only if it continues in the next
- * window.
+ * Maximum number of interruptions in one window. After the last, a span has a place of its own only if it continues in
+ * the next window.
  */
 const maxBreaksPerWindow = 16;
 
 /**
  * Observed spans of the stream's clock that `take` has not returned yet, in microseconds. Frequent interruptions
- * cannot create many spans: after the last permitted interruption of a window, a span counts as observed only if it
- * continues in the next window.
+ * cannot create many spans: after the last permitted interruption of a window, a span that ends in the window only makes
+ * the last kept span longer. The observed time of the window is then exact, and its place within the window is not.
  */
 export class ObservedSpans {
-  #closed: Interval[] = [];
+  #closed: { from: number; to: number }[] = [];
   #from = 0;
   #to = 0;
   #window = 0;
   #breaks = 0;
+  /** End of the last kept span, with the lengths that were added to it. It is never later than `#seenTo`. */
+  #keptTo = 0;
+  /** Latest end of all spans before the current one. */
+  #seenTo = 0;
 
   /** End of the current span, exclusive. */
   get to(): number {
@@ -187,15 +191,17 @@ export class ObservedSpans {
 
   /** Ends the current span and starts one at an event. */
   open(from: number): void {
-    this.#close();
-    this.#from = from;
-    this.#to = from;
+    if (!this.#close()) this.#keep(this.#keptTo, this.#keptTo + this.#to - this.#from);
+    this.#seenTo = Math.max(this.#seenTo, this.#to);
     const window = windowStart(from);
     if (window !== this.#window) {
       this.#window = window;
       this.#breaks = 0;
     }
     this.#breaks += 1;
+    // Only the length of such a span may be kept. Time that it shares with earlier spans must not count again.
+    this.#from = this.#breaks > maxBreaksPerWindow ? Math.max(from, this.#seenTo) : from;
+    this.#to = from;
   }
 
   /** Continues the current span up to an event, inclusive. */
@@ -212,13 +218,21 @@ export class ObservedSpans {
   }
 
   /**
-   * Keeps the current span and returns true. Returns false without keeping the span if its window has had too many
-   * interruptions and the span does not yet continue in the next window.
+   * Keeps the current span in its place and returns true. Returns false without keeping the span if its window has had
+   * too many interruptions and the span does not yet continue in the next window.
    */
   #close(): boolean {
     if (this.#breaks > maxBreaksPerWindow && windowStart(this.#to - 1) === this.#window) return false;
-    if (this.#to > this.#from) this.#closed.push({ from: this.#from, to: this.#to });
+    this.#keep(this.#from, this.#to);
     return true;
+  }
+
+  #keep(from: number, to: number): void {
+    if (to <= from) return;
+    const last = this.#closed.at(-1);
+    if (last?.to === from) last.to = to;
+    else this.#closed.push({ from, to });
+    this.#keptTo = Math.max(this.#keptTo, to);
   }
 }
 

@@ -1,14 +1,16 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { checkWeatherSummary } from '../../artifact/recognise.ts';
+import type { WeatherHours } from '../../artifact/hours/weather-hours.ts';
+import { checkWeatherSummary, type WeatherSummary } from '../../artifact/recognise.ts';
 import { type CollectionName, collectionNames } from '../../contract/vocabulary.ts';
 import { type LogFields, silentLog } from '../../ops/log.ts';
 import { metricIndex } from '../classify/metric-names.ts';
 import { noTelemetry } from '../stream/telemetry.ts';
 import { dayUs, emptyDelta, type WindowDelta, windowUs } from '../window/window.ts';
 import { openWindowStore, type WindowStore } from '../window/window-store.ts';
+import { createHoursReader } from './hours.ts';
 import { createPublisher, createSeriesReader } from './read-summary.ts';
 
 const endpoint = { name: 'wss://host.example/subscribe', wire: 'jetstream.legacy' } as const;
@@ -313,6 +315,36 @@ test('the summary of a new series states the number of observed days and the num
       day < 7 ? [day, { observed_days: day, required_days: 7 }, true] : [day, undefined, false],
     );
   }
+});
+
+test('a publisher writes both files about the same time, even if a minute is closed while it writes', async () => {
+  const from = endUs - 2 * 3_600_000_000;
+  const stop = { 'like.create': { from, to: endUs + dayUs } };
+  keep(startUs, from);
+  keep(from, endUs, stop);
+  const nowUs = endUs + windowUs - 10_000;
+  const hours = createHoursReader();
+  const [path, hoursPath] = [join(folder, 'weather-summary.json'), join(folder, 'weather-hours.json')];
+  const publisher = createPublisher({
+    ...{ path, hoursPath, publishMs: 60_000 },
+    read: () => {
+      // Runs as soon as the publisher waits for the first time.
+      queueMicrotask(() => keep(endUs, endUs + windowUs, stop));
+      return read(nowUs).summary;
+    },
+    readHours: () => hours.read({ store, endpoints: [endpoint], published: endpoint.name, origin: 'live', nowUs }),
+    ...{ clock: () => nowUs / 1000, log: silentLog, telemetry: noTelemetry },
+    failed: (error) => {
+      throw error;
+    },
+  });
+  await publisher.now();
+  expect(store.series(endpoint.name).live?.timeUs).toBe(endUs + windowUs);
+  const summary = JSON.parse(readFileSync(path, 'utf8')) as WeatherSummary;
+  const [series] = (JSON.parse(readFileSync(hoursPath, 'utf8')) as WeatherHours).series;
+  const likes = series?.collections['like.create'];
+  expect([summary.window.end, series?.through]).toEqual(['2026-11-19T00:00:00.000Z', '2026-11-19T00:00:00.000Z']);
+  expect([likes?.events.at(-1), likes?.observed_seconds.at(-1)]).toEqual([null, 0]);
 });
 
 describe('a publisher whose store cannot be read', () => {

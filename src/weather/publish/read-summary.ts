@@ -219,24 +219,28 @@ export function createPublisher(options: PublisherOptions): Publisher {
   let soonTimer: NodeJS.Timeout | null = null;
 
   async function write(): Promise<void> {
-    if (await replaced(path, read)) telemetry.published(clock());
-    await replaced(hoursPath, readHours);
+    // The store may change while a file is written, but both files must have the same end and the same silences.
+    const [summary, hours] = [made(path, read), made(hoursPath, readHours)];
+    if (await replaced(path, summary)) telemetry.published(clock());
+    await replaced(hoursPath, hours);
   }
 
-  /**
-   * Replaces a file. Returns false if its content could not be read from the store, or the file could not be written.
-   */
-  async function replaced(file: string, make: () => object): Promise<boolean> {
-    let made: object;
+  /** Returns the content of a file, or null if it could not be read from the store. */
+  function made(file: string, make: () => object): object | null {
     try {
-      made = make();
+      return make();
     } catch (error) {
       if (storeFault(error) === 'full') reportNotWritten(options, file, error);
       else failed(error);
-      return false;
+      return null;
     }
+  }
+
+  /** Replaces a file. Returns false if there is no content, or the file could not be written. */
+  async function replaced(file: string, content: object | null): Promise<boolean> {
+    if (content === null) return false;
     try {
-      await writeArtifact(file, made);
+      await writeArtifact(file, content);
       return true;
     } catch (error) {
       reportNotWritten(options, file, error);

@@ -91,6 +91,10 @@ def join_days(folder):
                 header, *rows = table
             lines += rows if lines else [header, *rows]
         replace(folder / resource["path"], "".join(lines))
+    for resource in package["resources"]:
+        # The times of a gap are rounded to seconds, so that two gaps of a scope may have the same start.
+        if resource["name"] in ("weather-gaps", "labels-gaps"):
+            resource["schema"].pop("primaryKey", None)
     package["name"] = "almanac"
     package["title"] = f"Observations of the AT Protocol network, {days[0].name} to {days[-1].name}, in UTC"
     replace(folder / "datapackage.json", json.dumps(package, indent=1) + "\n")
@@ -109,7 +113,7 @@ def csvw(package):
                 "dc:description": resource["description"],
                 "tableSchema": {
                     "columns": [csvw_column(field) for field in resource["schema"]["fields"]],
-                    "primaryKey": resource["schema"]["primaryKey"],
+                    **{name: key for name, key in resource["schema"].items() if name == "primaryKey"},
                     "foreignKeys": [
                         {
                             "columnReference": key["fields"],

@@ -54,8 +54,7 @@ CREATE TABLE weather_gaps (
   reason VARCHAR NOT NULL,
   start TIMESTAMPTZ NOT NULL,
   seconds DOUBLE PRECISION NOT NULL,
-  "end" TIMESTAMPTZ NOT NULL,
-  PRIMARY KEY (scope, start)
+  "end" TIMESTAMPTZ NOT NULL
 );
 COPY weather_gaps FROM 'weather-gaps.csv' (HEADER);
 
@@ -133,7 +132,6 @@ CREATE TABLE labels_gaps (
   reason VARCHAR NOT NULL,
   start TIMESTAMPTZ NOT NULL,
   seconds DOUBLE PRECISION NOT NULL,
-  "end" TIMESTAMPTZ NOT NULL,
-  PRIMARY KEY (scope, start)
+  "end" TIMESTAMPTZ NOT NULL
 );
 COPY labels_gaps FROM 'labels-gaps.csv' (HEADER);

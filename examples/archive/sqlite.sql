@@ -52,8 +52,7 @@ CREATE TABLE weather_gaps (
   reason TEXT NOT NULL,
   start TEXT NOT NULL,
   seconds REAL NOT NULL,
-  "end" TEXT NOT NULL,
-  PRIMARY KEY (scope, start)
+  "end" TEXT NOT NULL
 );
 .import --csv --skip 1 weather-gaps.csv weather_gaps
 
@@ -131,7 +130,6 @@ CREATE TABLE labels_gaps (
   reason TEXT NOT NULL,
   start TEXT NOT NULL,
   seconds REAL NOT NULL,
-  "end" TEXT NOT NULL,
-  PRIMARY KEY (scope, start)
+  "end" TEXT NOT NULL
 );
 .import --csv --skip 1 labels-gaps.csv labels_gaps

@@ -1,7 +1,7 @@
-import { tables } from '../../src/archive/tables/columns.ts';
+import { labelsGaps, tables, weatherGaps } from '../../src/archive/tables/columns.ts';
 import type { CellKind, Table } from '../../src/archive/tables/table.ts';
 
-/** Programs in `examples/archive` that load the tables of a month into a database with types and keys. */
+/** Programs in `examples/archive` that load the tables of a month into a database with types, and with keys of all tables but those of gaps. */
 
 type Types = Readonly<Record<CellKind, string>>;
 
@@ -40,8 +40,10 @@ function head(comment: string, usage: string): string {
 }
 
 function created(table: Table, types: Types): string {
-  const key = table.key.map(quoted).join(', ');
-  return `CREATE TABLE ${named(table)} (\n${columnsOf(table, types, ' NOT NULL')},\n  PRIMARY KEY (${key})\n)`;
+  // The times of a gap are rounded to seconds, so that two gaps of a scope may have the same start.
+  const isOfGaps = table === weatherGaps || table === labelsGaps;
+  const key = isOfGaps ? '' : `,\n  PRIMARY KEY (${table.key.map(quoted).join(', ')})`;
+  return `CREATE TABLE ${named(table)} (\n${columnsOf(table, types, ' NOT NULL')}${key}\n)`;
 }
 
 function sqliteLoader(): string {

@@ -1,9 +1,9 @@
 import { encode } from '@atcute/cbor';
 import { describe, expect, test } from 'vitest';
 import { newSource, scriptedPorts } from '../../../harness/labels/label-reader.ts';
-import { labelsFrame } from '../../../sim/labelers/wire.ts';
+import { infoFrame, labelsFrame } from '../../../sim/labelers/wire.ts';
 import type { HttpClient } from '../../network/http/http.ts';
-import { day, micros } from '../../store/time.ts';
+import { day, hour, micros, second } from '../../store/time.ts';
 import type { SourceIntake } from '../ingest/intake.ts';
 import { noPosition, type PositionMove } from '../state/reading-events.ts';
 import { FrameReader } from './frame-reader.ts';
@@ -16,7 +16,7 @@ const start = 1_780_000_000_000_000;
 /** Creates a reader on a clock that a test moves, with an intake that stores every batch in 100 ms. */
 function readerAt(begin: number) {
   const time = { now: begin };
-  const { ports, gaps, quirks } = scriptedPorts({
+  const { ports, gaps, withdrawn, quirks } = scriptedPorts({
     http: {} as HttpClient,
     openStream: () => Promise.reject(new Error('this request was not expected')),
   });
@@ -43,7 +43,7 @@ function readerAt(begin: number) {
     stop.abort();
     reader.release();
   };
-  return { time, source, reader, arrives, taken, moves, gaps, quirks, end };
+  return { time, source, reader, arrives, taken, moves, gaps, withdrawn, quirks, end };
 }
 
 const stream = { openedAt: micros(start), resume: () => undefined, holes: { start: () => undefined } };
@@ -94,6 +94,63 @@ test('a replayed stream that becomes live is complete only up to the oldest mess
   await reading;
   expect(completed).toEqual([256_000]);
   end();
+});
+
+describe('the outage of a labeler whose pages fail', () => {
+  const down = micros(start - 2 * hour);
+  const filled = Promise.resolve({ joined: false, reset: false, fault: null, replayFrom: null });
+
+  /** Reads the frames of a connection after an outage, and returns what was recorded. */
+  async function readAfter(cursor: number | null, ...frames: readonly Uint8Array[]) {
+    const { time, source, reader, gaps, withdrawn, end } = readerAt(start);
+    if (cursor !== null) {
+      const position = { ...noPosition, seq: cursor + 1, seqTail: 'known' };
+      source.apply({ kind: 'committed', move: { kind: 'stay' }, position });
+    }
+    source.apply({ kind: 'asked', now: down });
+    source.apply({ kind: 'answered', now: down, dated: 1, undated: 0, live: null });
+    source.apply({ kind: 'failed', now: micros(start), fault: 'failed' });
+    source.apply({ kind: 'stream_opening' });
+    time.now = start + 2 * second;
+    for (const frame of frames) reader.push(frame);
+    const reading = reader.run({ ...stream, filled });
+    reader.close();
+    await reading;
+    end();
+    const { outageSince, whole, tracked } = source.tracker.reading;
+    return { gaps, withdrawn, outageSince, whole, completeThrough: tracked.completeThrough };
+  }
+
+  const outdated = infoFrame('OutdatedCursor', 'the cursor is too old');
+  const labelAt = (seq: number, authored: number): Uint8Array =>
+    labelsFrame(seq, [{ src: did, val: `v${seq}`, cts: new Date(authored / 1_000).toISOString() }]);
+  const live = start + second;
+  const reset = { source: did, reason: 'cursor_reset', start: down, end: start + 2 * second };
+
+  test.each([
+    ['reports that its cursor is too old', [outdated, labelAt(500, live)]],
+    ['does not begin with the last row', [labelAt(500, live)]],
+  ])('ends with the first live label of a stream that %s, and the gap of the reset stays', async (_, frames) => {
+    expect(await readAfter(99, ...frames)).toEqual({
+      gaps: [reset],
+      withdrawn: [{ source: did, reason: 'source_unavailable', start: down, end: start + 2.1 * second }],
+      ...{ outageSince: null, whole: true, completeThrough: start + 2 * second },
+    });
+  });
+
+  test('continues while a stream after a reset delivers only labels from before its opening', async () => {
+    expect(await readAfter(99, outdated, labelAt(500, start - hour), labelAt(501, start - second))).toEqual({
+      ...{ gaps: [reset], withdrawn: [] },
+      ...{ outageSince: down, whole: false, completeThrough: null },
+    });
+  });
+
+  test('continues while a stream without a cursor delivers live labels, because a later connection may replay the missed ones', async () => {
+    expect(await readAfter(null, labelAt(500, live))).toEqual({
+      ...{ gaps: [], withdrawn: [] },
+      ...{ outageSince: down, whole: false, completeThrough: null },
+    });
+  });
 });
 
 test('a message without labels that repeats the last number does not hide the last row', async () => {

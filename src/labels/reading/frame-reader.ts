@@ -284,13 +284,13 @@ export class FrameReader {
     const readBefore = tracker.readAt;
     const [since, move] = [this.#frames.takenSince, { kind: 'frames', last } as const];
     const taken = await this.#intake.take({ rows, transport: 'stream', since, through, again, move }, this.#signal);
-    const { resumed, liveFrom } = this.#stream;
-    if (!resumed || tracker.whole || liveFrom === null) return taken;
-    // Labels that were missed before the stream opened arrive before the first label that was authored since then.
+    const { cursor, liveFrom } = this.#stream;
+    if (cursor === null || tracker.whole || liveFrom === null) return taken;
+    // Labels that were missed before a stream with a cursor opened, and that it still has, precede the first label that was
+    // authored since then: the source is then read to its end. Without a cursor, a later connection may replay them.
     const [from, now] = [liveFrom, this.#ports.time.clock()];
     const isLive = (authored: Micros | null): boolean => authored !== null && authored >= from && authored <= now;
     const live = rows.map(authoredOf).filter(isLive).length;
-    // Once a live row has arrived, the source is read to its end, because all missed rows precede live rows.
     if (live > 0) await this.#caughtUp(live === rows.length ? readBefore : tracker.readAt, through);
     return taken;
   }

@@ -20,6 +20,18 @@ export function fillTarget(epoch: Micros, now: Micros): Micros {
 }
 
 /**
+ * Returns true if the date of a label shows that the label was authored after a stream opened at `opened`. If the date is in
+ * the future, the labeler's clock is ahead, by at most 300 s: the date must then be 300 s after the opening, because a label
+ * with an earlier one may be older than the stream.
+ */
+export function isAfterOpening(authored: Micros | null, opened: Micros, now: Micros): boolean {
+  if (authored === null || authored < opened) return false;
+  const { maxAhead } = admissionLimits;
+  // A label with a later date is refused, and thus proves nothing.
+  return authored <= now || (authored >= opened + maxAhead && authored <= now + maxAhead);
+}
+
+/**
  * Records that a source was read to its end. After an outage, withdraws the part of the outage's gap that begins at
  * the oldest label that could still be accepted. Otherwise, records a gap for labels that were already too old when
  * reading began, as for a source that was discovered late. `before` is the unread part when the reading began.

@@ -100,18 +100,17 @@ describe('the outage of a labeler whose pages fail', () => {
   const down = micros(start - 2 * hour);
   const filled = Promise.resolve({ joined: false, reset: false, fault: null, replayFrom: null });
 
-  /** Reads the frames of a connection after an outage, and returns what was recorded. */
-  async function readAfter(cursor: number | null, ...frames: readonly Uint8Array[]) {
+  /** Reads the frames of a connection `seconds` after its opening, after an outage, and returns what was recorded. */
+  async function readAfter(begins: 'resumed' | 'replay' | 'live', seconds: number, ...frames: readonly Uint8Array[]) {
     const { time, source, reader, gaps, withdrawn, end } = readerAt(start);
-    if (cursor !== null) {
-      const position = { ...noPosition, seq: cursor + 1, seqTail: 'known' };
-      source.apply({ kind: 'committed', move: { kind: 'stay' }, position });
-    }
+    const position = { ...noPosition, seq: 100, seqTail: 'known' };
+    if (begins === 'resumed') source.apply({ kind: 'committed', move: { kind: 'stay' }, position });
+    if (begins === 'replay') source.apply({ kind: 'replay_found', cursor: 0 });
     source.apply({ kind: 'asked', now: down });
     source.apply({ kind: 'answered', now: down, dated: 1, undated: 0, live: null });
     source.apply({ kind: 'failed', now: micros(start), fault: 'failed' });
     source.apply({ kind: 'stream_opening' });
-    time.now = start + 2 * second;
+    time.now = start + seconds * second;
     for (const frame of frames) reader.push(frame);
     const reading = reader.run({ ...stream, filled });
     reader.close();
@@ -131,7 +130,7 @@ describe('the outage of a labeler whose pages fail', () => {
     ['reports that its cursor is too old', [outdated, labelAt(500, live)]],
     ['does not begin with the last row', [labelAt(500, live)]],
   ])('ends with the first live label of a stream that %s, and the gap of the reset stays', async (_, frames) => {
-    expect(await readAfter(99, ...frames)).toEqual({
+    expect(await readAfter('resumed', 2, ...frames)).toEqual({
       gaps: [reset],
       withdrawn: [{ source: did, reason: 'source_unavailable', start: down, end: start + 2.1 * second }],
       ...{ outageSince: null, whole: true, completeThrough: start + 2 * second },
@@ -139,14 +138,28 @@ describe('the outage of a labeler whose pages fail', () => {
   });
 
   test('continues while a stream after a reset delivers only labels from before its opening', async () => {
-    expect(await readAfter(99, outdated, labelAt(500, start - hour), labelAt(501, start - second))).toEqual({
+    expect(await readAfter('resumed', 2, outdated, labelAt(500, start - hour), labelAt(501, start - second))).toEqual({
       ...{ gaps: [reset], withdrawn: [] },
       ...{ outageSince: down, whole: false, completeThrough: null },
     });
   });
 
+  test.each([
+    ['ends with a label whose date is 300 s after the opening and 2 s ahead', 298, 300, true],
+    [
+      'continues after a label with an earlier date that is ahead, because it may be from before the opening',
+      297,
+      299,
+      false,
+    ],
+    ['continues after a label that is refused because its date is too far ahead', 2, 303, false],
+  ])('%s', async (_, seconds, authored, ends) => {
+    const { outageSince, whole } = await readAfter('replay', seconds, labelAt(500, start + authored * second));
+    expect({ outageSince, whole }).toEqual({ outageSince: ends ? null : down, whole: ends });
+  });
+
   test('continues while a stream without a cursor delivers live labels, because a later connection may replay the missed ones', async () => {
-    expect(await readAfter(null, labelAt(500, live))).toEqual({
+    expect(await readAfter('live', 2, labelAt(500, live))).toEqual({
       ...{ gaps: [], withdrawn: [] },
       ...{ outageSince: down, whole: false, completeThrough: null },
     });

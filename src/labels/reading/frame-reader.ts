@@ -7,7 +7,7 @@ import { authoredOf } from '../label/label-fields.ts';
 import type { LastFrame, SourceFault } from '../state/reading-events.ts';
 import { afterQuiet, isSettled, type Source, type StreamProgress } from '../state/source.ts';
 import { type FrameBatch, FrameQueue, itemsOf, type LabelFrame } from '../stream/frame-queue.ts';
-import { recordCaughtUp, recordReset, unread, untilReadable } from './catch-up.ts';
+import { isAfterOpening, recordCaughtUp, recordReset, unread, untilReadable } from './catch-up.ts';
 import { Alignment, type Filled, type HoleCloser } from './fill-in.ts';
 import { markOf, newRowsOf } from './pages.ts';
 import { pollRound } from './poll-round.ts';
@@ -288,9 +288,8 @@ export class FrameReader {
     if (cursor === null || tracker.whole || liveFrom === null) return taken;
     // Labels that were missed before a stream with a cursor opened, and that it still has, precede the first label that was
     // authored since then: the source is then read to its end. Without a cursor, a later connection may replay them.
-    const [from, now] = [liveFrom, this.#ports.time.clock()];
-    const isLive = (authored: Micros | null): boolean => authored !== null && authored >= from && authored <= now;
-    const live = rows.map(authoredOf).filter(isLive).length;
+    const now = this.#ports.time.clock();
+    const live = rows.filter((row) => isAfterOpening(authoredOf(row), liveFrom, now)).length;
     if (live > 0) await this.#caughtUp(live === rows.length ? readBefore : tracker.readAt, through);
     return taken;
   }

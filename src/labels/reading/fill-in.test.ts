@@ -1,11 +1,12 @@
 import { expect, test } from 'vitest';
 import { newSource, resumeAt, scriptedPorts } from '../../../harness/labels/label-reader.ts';
-import type { HttpClient } from '../../network/http/http.ts';
+import type { HttpClient, JsonAnswer } from '../../network/http/http.ts';
 import { StoreError } from '../../store/errors.ts';
+import { day, hour, micros, minute } from '../../store/time.ts';
 import { createIntake } from '../ingest/intake.ts';
 import { CapReached } from '../shares/daily-cap.ts';
 import { noPosition } from '../state/reading-events.ts';
-import { fillBefore } from './fill-in.ts';
+import { fillBefore, HoleCloser } from './fill-in.ts';
 
 const did = 'did:plc:aaaaaaaaaaaaaaaaaaaaaaaa';
 const unjoined = { joined: false, reset: false, fault: null, replayFrom: null };
@@ -57,4 +58,51 @@ test('the fill-in ends without a gap if an abort ends its round of polls', async
   const reason = new Error('the connection ended');
   const filled = filling(reason, stop.signal, () => stop.abort(reason));
   expect(await filled).toEqual({ filled: unjoined, gaps: [] });
+});
+
+/** Closes the holes of a stream that delivers a message of an unknown type in each wait; the pages fail after one hour. */
+async function closing(failing: number) {
+  const start = 1_780_000_000_000_000;
+  let now = start;
+  let failingSince: number | null = null;
+  const isFailing = (): boolean => {
+    if (now >= start + hour) failingSince ??= now;
+    return failingSince !== null && now - failingSince <= failing;
+  };
+  const page: JsonAnswer = { kind: 'json', status: 200, date: null, value: { labels: [] } };
+  const unavailable: JsonAnswer = { kind: 'status', status: 503, retryAfterMs: null, error: null };
+  const http: Pick<HttpClient, 'getJson'> = { getJson: () => Promise.resolve(isFailing() ? unavailable : page) };
+  const openStream = () => Promise.reject(new Error('this request was not expected'));
+  const { ports, gaps } = scriptedPorts({ http: http as HttpClient, openStream });
+  const epoch = micros(start - day);
+  let seq = 100;
+  const arrives = (): void => {
+    seq += 1;
+    source.apply({ kind: 'hole_found', now: micros(now), epoch, before: { seq, tail: null } });
+  };
+  const wait = (ms: number): Promise<void> => {
+    now += Math.round(ms * 1_000);
+    if (now < start + 2 * hour) arrives();
+    return Promise.resolve();
+  };
+  const timings = { ...ports.time.timings, pollMs: 30_000, resumeMs: 20_000 };
+  const own = { ...ports, time: { ...ports.time, clock: () => micros(now), epoch, timings, wait } };
+  const source = newSource(did, 'https://labeler.example', own);
+  resumeAt(source, { ...noPosition, cursor: 100 });
+  const { signal } = new AbortController();
+  const intake = createIntake(source, own, () => undefined);
+  const filled = Promise.resolve({ joined: true, reset: false, fault: null, replayFrom: null });
+  const holes = new HoleCloser(source, intake, own, { filled, end: () => undefined, signal });
+  arrives();
+  holes.start();
+  const outcome = await holes.ended();
+  return { outcome, holes: source.progress.holes, gaps: gaps.map(({ reason }) => reason) };
+}
+
+test.each([
+  ['once', 0, []],
+  ['for 14 minutes', 14 * minute, []],
+  ['for 16 minutes', 16 * minute, ['not_observed']],
+])('messages that are not understood follow each other for hours, and the pages fail %s', async (_, failing, gaps) => {
+  expect(await closing(failing)).toEqual({ outcome: null, holes: [], gaps });
 });

@@ -153,7 +153,8 @@ export class HoleCloser {
     const { signal } = this.#connection;
     const { firstRetryMs, maxRetryMs, pollMs } = time.timings;
     const backoff = createBackoff({ firstMs: firstRetryMs, capMs: maxRetryMs, random: time.random });
-    const since = time.clock();
+    // Messages may arrive for hours, so only the time since the pages last worked shows that they fail.
+    let workedAt = time.clock();
     const filled = await this.#connection.filled;
     const hasPages = filled.joined || filled.fault === null || filled.fault.fault === 'failed';
     for (;;) {
@@ -166,11 +167,12 @@ export class HoleCloser {
       if (round?.kind === 'quiet') {
         await recordCaughtUp(this.#source, this.#ports, { before, through: round.through });
         backoff.reset();
+        workedAt = time.clock();
         if (this.#source.progress.holes.length > 0) await time.wait(pollMs, signal);
         continue;
       }
       const passes = round !== null && (round.fault === null || round.fault === 'failed');
-      if (passes && time.clock() - since <= stateTimes.delayLimit) {
+      if (passes && time.clock() - workedAt <= stateTimes.delayLimit) {
         await time.wait(pollMs + backoff.next(), signal);
         continue;
       }

@@ -664,7 +664,7 @@ export interface components {
         readonly TotalEvents: {
             /** @description Events observed, tracked or not; null when nothing was observed. */
             readonly total: number | null;
-            /** @description Events per observed second; null when less than 5 seconds were observed. */
+            /** @description Events per observed second; null when less than 1 second was observed. */
             readonly mean_rate_per_s: number | null;
             /** @description Observed seconds, by which the total is divided. */
             readonly observed_seconds?: number;
@@ -676,7 +676,7 @@ export interface components {
         readonly CollectionMetrics: {
             /** @description Events observed: never an estimate of what occurred. */
             readonly total: number;
-            /** @description Events per observed second; null when less than 5 seconds were observed. */
+            /** @description Events per observed second; null when less than 1 second was observed. */
             readonly mean_rate_per_s: number | null;
             /** @description Observed seconds, by which the total is divided. */
             readonly observed_seconds: number;

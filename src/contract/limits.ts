@@ -22,7 +22,7 @@ export const maxTopLabelers = 10;
  * Minimum observed time of a rate of events, in seconds. In less time, single events determine the rate: an event between
  * two silences leaves one observed microsecond, and its rate would be 1,000,000 events per second.
  */
-export const minRateSeconds = 5;
+export const minRateSeconds = 1;
 
 /** Default maximum size of an artifact, in bytes: 4 MiB. */
 export const defaultMaxArtifactBytes = 4 * 1024 * 1024;

@@ -39,7 +39,7 @@ export const WeatherConditions = closed(
 );
 export type WeatherConditions = Type.Static<typeof WeatherConditions>;
 
-const rateIsNull = `null when less than ${minRateSeconds} seconds were observed`;
+const rateIsNull = `null when less than ${minRateSeconds} second was observed`;
 
 /** Number of all observed events and their rate over the observed time. */
 export const TotalEvents = closed(

@@ -417,7 +417,7 @@ class WeatherWindow(_WeatherWindow, total=False):
 class _TotalEvents(TypedDict):
     #: Events observed, tracked or not; null when nothing was observed.
     total: Optional[int]
-    #: Events per observed second; null when less than 5 seconds were observed.
+    #: Events per observed second; null when less than 1 second was observed.
     mean_rate_per_s: Optional[float]
 
 
@@ -504,7 +504,7 @@ class CollectionMetrics(TypedDict):
 
     #: Events observed: never an estimate of what occurred.
     total: int
-    #: Events per observed second; null when less than 5 seconds were observed.
+    #: Events per observed second; null when less than 1 second was observed.
     mean_rate_per_s: Optional[float]
     #: Observed seconds, by which the total is divided.
     observed_seconds: float

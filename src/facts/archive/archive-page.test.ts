@@ -53,12 +53,12 @@ test('rates are computed from the observed time only, and a day without a direct
   ]);
 });
 
-test('a day of which less than five seconds were observed has no rate of events', () => {
+test('a day of which less than a second was observed has no rate of events', () => {
   const rateOf = (observedSeconds: number) => {
     const stray = archived('2026-11-20', { weather: { count: 3, observedSeconds, wholeHours: [] } });
     return chartDays([stray], last(1)).map(({ eventsPerSecond }) => eventsPerSecond);
   };
-  expect([0.000003, 4.999999, 6].map(rateOf)).toEqual([[null], [null], [0.5]]);
+  expect([0.000003, 0.999999, 6].map(rateOf)).toEqual([[null], [null], [0.5]]);
 });
 
 test('labels that were read late are no part of the rate of a day, and are marked and stated apart', () => {

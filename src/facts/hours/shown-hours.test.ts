@@ -164,7 +164,7 @@ test('a chart of all labelers states that collection ran, not that every hour wa
   expect(signsOf(chart).at(-1)).toEqual(['seen', 'strip below: label collection']);
 });
 
-test('an hour of which less than five seconds were observed has no rate, and is not the busiest one', () => {
+test('an hour of which less than a second was observed has no rate, and is not the busiest one', () => {
   const [series] = weatherHoursFixture({ generatedAt }).series;
   if (!series) throw new Error('the fixture has no series');
   const ratesWith = (observed_seconds: number) => {
@@ -181,10 +181,10 @@ test('an hour of which less than five seconds were observed has no rate, and is 
     const file = { ...series, hours, collections };
     return [weatherChart(file), weatherChart(file, 'like.create')].map((chart) => chart.series.bins[50]?.value);
   };
-  expect([0.000001, 4.999999, 5].map(ratesWith)).toEqual([
+  expect([0.000001, 0.999999, 1].map(ratesWith)).toEqual([
     [null, null],
     [null, null],
-    [2, 2],
+    [10, 10],
   ]);
 });
 

@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import type { Database } from 'better-sqlite3';
 import Sqlite from 'better-sqlite3';
-import { minRateSeconds } from '../../contract/limits.ts';
 import { makeFolder, OperatorError, systemCode, systemWords } from '../../ops/errors.ts';
 import { metricNames } from '../classify/metric-names.ts';
 import type { End, Position } from '../position/position.ts';
@@ -193,6 +192,8 @@ interface TrackRow {
 /** Columns of a window row that precede the counts. */
 const fixedColumns = ['start_us', 'events', 'late_or_repeat', 'malformed', 'flags', 'resync', 'left_out'];
 const rateSpanUs = 300_000_000;
+/** Minimum observed time that is needed to compare this rate with another host's, in microseconds. */
+const minObservedUs = 5_000_000;
 
 /** Prepares the statements that read a database. */
 function seriesReads(db: Database): SeriesReads {
@@ -242,7 +243,7 @@ function seriesReads(db: Database): SeriesReads {
         0,
       );
       const events = eventsIn.get(series, span.from, span.to) ?? 0;
-      return observedUs >= minRateSeconds * 1_000_000 && events > 0 ? events / (observedUs / 1_000_000) : null;
+      return observedUs >= minObservedUs && events > 0 ? events / (observedUs / 1_000_000) : null;
     },
   };
 }

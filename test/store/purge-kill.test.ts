@@ -3,9 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { labelers, noon } from '../../harness/conformance/labels.ts';
-import { problems } from '../../harness/conformance/suite.ts';
+import { batch, problems } from '../../harness/conformance/suite.ts';
 import { startScript } from '../../harness/process/script.ts';
 import { fillForPurge, hostile, hostileRows, otherRows, requestedAt } from '../../harness/store/purge-store.ts';
+import type { FileEvent } from '../../src/store/sqlite/base/files.ts';
 import { openSqliteReader } from '../../src/store/sqlite/read/reader.ts';
 import { openSqliteWriter } from '../../src/store/sqlite/write/writer.ts';
 import { day, dayStart, micros } from '../../src/store/time.ts';
@@ -117,4 +118,31 @@ describe('a purge in another process', () => {
       expect([bytes.includes('insult'), bytes.includes('spam')]).toEqual([false, true]);
     }
   });
+});
+
+describe('a seal of a purged day in another process', () => {
+  it.each(['seal.renamed', 'seal.recorded'])(
+    'is completed by the next start, which removes the open file (kill at %s)',
+    async (fault) => {
+      expect(await purge()).toBe(0);
+      const later = micros(noon + 8 * day);
+      const store = openSqliteWriter({ folder, at: later });
+      await store.append(batch(later, [1_000_001]));
+      await store.close();
+      expect(await startScript('store/killed-store.ts', ['maintain', folder, `${later}`, fault]).ended).toBe('SIGKILL');
+      const events: FileEvent[] = [];
+      await openSqliteWriter({ folder, at: later, onFile: (event) => events.push(event) }).close();
+      expect(events).toEqual([
+        {
+          name: '2024-10-06.open.sqlite',
+          day: '2024-10-06',
+          action: 'removed',
+          reason: 'the sealed file contains the same rows',
+        },
+      ]);
+      expect((await rowsByDay()).slice(0, 4)).toEqual(
+        [true, true, true, false].map((sealed) => [sealed, 0, otherRows]),
+      );
+    },
+  );
 });

@@ -1,4 +1,4 @@
-import { stat, writeFile } from 'node:fs/promises';
+import { chmod, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
@@ -12,10 +12,12 @@ import { alice, batch, many, sealedToday, today, useSqliteFolder } from '../../h
 import { StoreError } from '../../src/store/errors.ts';
 import { hotSubjectsSql } from '../../src/store/sqlite/hot/hot-counts.ts';
 import { openSqliteReader } from '../../src/store/sqlite/read/reader.ts';
+import type { SqliteWriter } from '../../src/store/sqlite/write/writer.ts';
 import { day, hour, micros } from '../../src/store/time.ts';
 
 const place = useSqliteFolder();
 const { open } = place;
+const later = micros(noon + 4 * day);
 
 describe('the write-ahead log of a day', () => {
   it('does not exceed its limit while a stopped reader uses it, because append refuses batches until the reader exits', async () => {
@@ -146,6 +148,55 @@ describe('a seal that was renamed into place but not recorded', () => {
     expect(await place.dayNames()).not.toContain(today);
     expect(await countRows(writer, wholeDay)).toBe(1);
     expect(await problems(writer)).toEqual([]);
+  });
+
+  /** Seals a day of three labelers, of which one was purged before the seal. The seal is not recorded. */
+  async function sealPurgedDay(): Promise<SqliteWriter> {
+    let isFull = true;
+    const writer = open({
+      faults: (reached) => {
+        if (isFull && reached === 'seal.renamed') throw new StoreError('disk_full', 'no room for the name');
+      },
+    });
+    await writer.append(batch([0, 1, 2]));
+    await writer.append({ ...batch([4]), at: micros(later) });
+    expect(await writer.requestPurge({ source, at: later })).toBe(true);
+    while (await writer.purge(later));
+    expect(await writer.maintain(later)).toMatchObject({ sealed: [], postponed: ['2024-10-04'] });
+    isFull = false;
+    return writer;
+  }
+
+  it('is completed by the next upkeep although the seal dropped the names of purged rows', async () => {
+    const writer = await sealPurgedDay();
+    expect(await writer.maintain(later)).toMatchObject({ sealed: ['2024-10-04'], postponed: [] });
+    expect(await place.dayNames()).not.toContain(today);
+    expect(await countRows(writer, wholeDay)).toBe(2);
+    expect(await problems(writer)).toEqual([]);
+  });
+
+  it('is completed by the next start although the seal dropped the names of purged rows', async () => {
+    await sealPurgedDay();
+    await place.close();
+    const writer = open();
+    expect(await place.dayNames()).toEqual(expect.arrayContaining([sealedToday]));
+    expect(await place.dayNames()).not.toContain(today);
+    expect(await countRows(writer, wholeDay)).toBe(2);
+    expect(await problems(writer)).toEqual([]);
+  });
+
+  it.each([
+    ['a row', 'DELETE FROM observation WHERE id = (SELECT max(id) FROM observation)'],
+    ['the name of a labeler with rows', 'DELETE FROM source WHERE id = (SELECT max(source) FROM observation)'],
+    ['the name of a value with rows', 'DELETE FROM val WHERE id = (SELECT max(val) FROM observation)'],
+    ['another name', "UPDATE source SET name = 'did:plc:other' WHERE id = (SELECT max(source) FROM observation)"],
+  ])('fails as damaged if the sealed file differs in %s', async (_, sql) => {
+    await sealPurgedDay();
+    await place.close();
+    await chmod(place.dayPath(sealedToday), 0o644);
+    place.change(sealedToday, sql);
+    expect(() => open()).toThrowError(expect.objectContaining({ code: 'damaged' }));
+    expect(await place.dayNames()).toEqual(expect.arrayContaining([today, sealedToday]));
   });
 });
 

@@ -2,7 +2,6 @@ import { once } from 'node:events';
 import { chmodSync, existsSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import Database from 'better-sqlite3';
 import type { Micros } from '../../../contract/timestamp.ts';
 import { StoreError, type StoreErrorCode, storeErrors } from '../../errors.ts';
 import { duplicateHorizon, type Maintenance } from '../../port.ts';
@@ -17,10 +16,10 @@ import {
   removeDatabase,
   type StorePaths,
 } from '../base/files.ts';
-import { rowColumns } from '../base/row.ts';
 import { type DayContent, dayContent, recordLostTails, remedy } from '../read/lost-tail.ts';
 import { hasChecksums } from '../schema/day-schema.ts';
 import type { StateChanges } from '../state/state.ts';
+import { haveSameRows } from './day-forms.ts';
 import type { DayTask } from './seal-day.ts';
 
 /** Options for replacing a sealed day. */
@@ -82,7 +81,7 @@ async function seal({ paths, state, faults, onFile, signal }: Upkeep, day: numbe
     await writeGrowing({ paths, signal }, { kind: 'seal', day });
     faults?.('seal.written');
     moveIntoPlace(paths, day);
-  } else if (sameRows(sealed, open)) syncFolder(paths.days);
+  } else if (haveSameRows({ sealed, open })) syncFolder(paths.days);
   else {
     throw new StoreError(
       'damaged',
@@ -223,7 +222,7 @@ function removeSupersededForm(files: readonly DayFile[], day: number, isSealed: 
   );
   if (!open || !sealed) return;
   const event = { name: nameOf(day, 'open'), day: dayName(day) };
-  if (sameRows(sealed.path, open.path)) {
+  if (haveSameRows({ sealed: sealed.path, open: open.path })) {
     removeDatabase(open.path);
     onFile({ ...event, action: 'removed', reason: 'the sealed file contains the same rows' });
   } else if (isSealed) {
@@ -271,29 +270,6 @@ function freeName(path: string): string {
   for (let n = 1; ; n++) {
     const candidate = n === 1 ? path : `${path}-${n}`;
     if (!existsSync(candidate)) return candidate;
-  }
-}
-
-/** Returns true if two files of a day have the same rows, and the same numeric ids for all texts. */
-function sameRows(one: string, other: string): boolean {
-  const db = new Database(one, { readonly: true, fileMustExist: true });
-  try {
-    db.prepare('ATTACH ? AS other').run(other);
-    const equal = (columns: readonly string[]) => columns.map((name) => `a.${name} IS b.${name}`).join(' AND ');
-    const columns = rowColumns.split(', ');
-    const agree = (table: string, all: readonly string[]): boolean => {
-      const shared = `SELECT count(*) FROM main.${table} a JOIN other.${table} b ON ${equal(all)}`;
-      const counts = [shared, `SELECT count(*) FROM main.${table}`, `SELECT count(*) FROM other.${table}`];
-      const [both, ...each] = counts.map((sql) => db.prepare<[], number>(sql).pluck().get());
-      return each.every((count) => count === both);
-    };
-    return (
-      ['source', 'val', 'collection'].every((table) => agree(table, ['id', 'name'])) && agree('observation', columns)
-    );
-  } catch (error) {
-    throw storeError(error, one);
-  } finally {
-    db.close();
   }
 }
 

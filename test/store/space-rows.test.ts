@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { labelers } from '../../harness/conformance/labels.ts';
-import { problems } from '../../harness/conformance/suite.ts';
+import { batch, problems } from '../../harness/conformance/suite.ts';
 import { startScript } from '../../harness/process/script.ts';
 import { everyRow } from '../../harness/store/scan.ts';
 import {
@@ -139,6 +139,27 @@ describe('the removal of rows about spaces', () => {
     expect(await store.append(batch)).toMatchObject({ accepted: 0 });
     await removeAll(store);
     expect(await store.append(batch)).toMatchObject({ accepted: 1 });
+  });
+
+  it('discards the seal of an open day that was not recorded, so that the day is sealed again without these rows', async () => {
+    let isFull = true;
+    const store = open(undefined, (point) => {
+      if (isFull && point === 'seal.renamed') throw new StoreError('disk_full', 'no room for the name');
+    });
+    const later = micros(removedAt + 4 * day);
+    await store.append(batch(later, [1_000_001]));
+    expect(await store.maintain(later)).toMatchObject({
+      sealed: [],
+      postponed: ['2024-10-06', '2024-10-07', '2024-10-08'],
+    });
+    isFull = false;
+    await removeAll(store);
+    expect(await store.maintain(later)).toMatchObject({
+      sealed: ['2024-10-06', '2024-10-07', '2024-10-08'],
+      postponed: [],
+    });
+    expect(await rowsByDay(store)).toEqual(spaceRows.map(() => [0, otherRows]));
+    expect(await problems(store)).toEqual([]);
   });
 
   it('is no longer reported once the floor is after its completion', async () => {

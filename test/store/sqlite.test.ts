@@ -10,6 +10,7 @@ import { withoutPlaces } from '../../harness/store/earlier-store.ts';
 import { countRows } from '../../harness/store/scan.ts';
 import { alice, batch, many, sealedToday, today, useSqliteFolder } from '../../harness/store/sqlite-folder.ts';
 import { StoreError } from '../../src/store/errors.ts';
+import type { FileEvent, OnFile } from '../../src/store/sqlite/base/files.ts';
 import { hotSubjectsSql } from '../../src/store/sqlite/hot/hot-counts.ts';
 import { openSqliteReader } from '../../src/store/sqlite/read/reader.ts';
 import type { SqliteWriter } from '../../src/store/sqlite/write/writer.ts';
@@ -150,25 +151,30 @@ describe('a seal that was renamed into place but not recorded', () => {
     expect(await problems(writer)).toEqual([]);
   });
 
-  /** Seals a day of three labelers, of which one was purged before the seal. The seal is not recorded. */
-  async function sealPurgedDay(): Promise<SqliteWriter> {
+  async function purge(writer: SqliteWriter): Promise<void> {
+    expect(await writer.requestPurge({ source, at: later })).toBe(true);
+    while (await writer.purge(later));
+  }
+
+  /** Seals a day of three labelers after `change`. The seal is not recorded. */
+  async function sealAfter(change: (writer: SqliteWriter) => Promise<void>, onFile?: OnFile): Promise<SqliteWriter> {
     let isFull = true;
     const writer = open({
+      ...(onFile && { onFile }),
       faults: (reached) => {
         if (isFull && reached === 'seal.renamed') throw new StoreError('disk_full', 'no room for the name');
       },
     });
     await writer.append(batch([0, 1, 2]));
-    await writer.append({ ...batch([4]), at: micros(later) });
-    expect(await writer.requestPurge({ source, at: later })).toBe(true);
-    while (await writer.purge(later));
+    await writer.append({ ...batch([4]), at: later });
+    await change(writer);
     expect(await writer.maintain(later)).toMatchObject({ sealed: [], postponed: ['2024-10-04'] });
     isFull = false;
     return writer;
   }
 
   it('is completed by the next upkeep although the seal dropped the names of purged rows', async () => {
-    const writer = await sealPurgedDay();
+    const writer = await sealAfter(purge);
     expect(await writer.maintain(later)).toMatchObject({ sealed: ['2024-10-04'], postponed: [] });
     expect(await place.dayNames()).not.toContain(today);
     expect(await countRows(writer, wholeDay)).toBe(2);
@@ -176,7 +182,7 @@ describe('a seal that was renamed into place but not recorded', () => {
   });
 
   it('is completed by the next start although the seal dropped the names of purged rows', async () => {
-    await sealPurgedDay();
+    await sealAfter(purge);
     await place.close();
     const writer = open();
     expect(await place.dayNames()).toEqual(expect.arrayContaining([sealedToday]));
@@ -191,12 +197,50 @@ describe('a seal that was renamed into place but not recorded', () => {
     ['the name of a value with rows', 'DELETE FROM val WHERE id = (SELECT max(val) FROM observation)'],
     ['another name', "UPDATE source SET name = 'did:plc:other' WHERE id = (SELECT max(source) FROM observation)"],
   ])('fails as damaged if the sealed file differs in %s', async (_, sql) => {
-    await sealPurgedDay();
+    await sealAfter(purge);
     await place.close();
     await chmod(place.dayPath(sealedToday), 0o644);
     place.change(sealedToday, sql);
     expect(() => open()).toThrowError(expect.objectContaining({ code: 'damaged' }));
     expect(await place.dayNames()).toEqual(expect.arrayContaining([today, sealedToday]));
+  });
+
+  it('is discarded by a purge of the day, so that the day is sealed again without the purged rows', async () => {
+    const events: FileEvent[] = [];
+    const writer = await sealAfter(
+      async () => undefined,
+      (event) => events.push(event),
+    );
+    await purge(writer);
+    expect(events).toEqual([
+      {
+        name: sealedToday,
+        day: '2024-10-04',
+        action: 'removed',
+        reason: 'the seal was not recorded, and rows are removed from the open file',
+      },
+    ]);
+    expect(await writer.maintain(later)).toMatchObject({ sealed: ['2024-10-04'], postponed: [] });
+    expect(await countRows(writer, wholeDay)).toBe(2);
+    expect(await problems(writer)).toEqual([]);
+  });
+
+  it('is discarded by a purge of the day, so that the next start succeeds', async () => {
+    await purge(await sealAfter(async () => undefined));
+    await place.close();
+    const writer = open();
+    expect(await place.dayNames()).not.toContain(sealedToday);
+    expect(await countRows(writer, wholeDay)).toBe(2);
+    expect(await problems(writer)).toEqual([]);
+  });
+
+  it('is kept by a purge that finds other rows in it, which fails as damaged', async () => {
+    const writer = await sealAfter(async () => undefined);
+    await chmod(place.dayPath(sealedToday), 0o644);
+    place.change(sealedToday, 'DELETE FROM observation WHERE id = (SELECT max(id) FROM observation)');
+    await expect(purge(writer)).rejects.toMatchObject({ code: 'damaged' });
+    expect(await place.dayNames()).toEqual(expect.arrayContaining([today, sealedToday]));
+    expect(await countRows(writer, wholeDay)).toBe(3);
   });
 });
 

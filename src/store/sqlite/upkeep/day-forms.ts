@@ -1,5 +1,10 @@
+import { existsSync } from 'node:fs';
+import { basename } from 'node:path';
 import Database from 'better-sqlite3';
-import { type Sqlite, storeError } from '../base/connection.ts';
+import { StoreError } from '../../errors.ts';
+import { dayName } from '../../time.ts';
+import { type Sqlite, storeError, syncFolder } from '../base/connection.ts';
+import { dayPath, type OnFile, removeDatabase, type StorePaths } from '../base/files.ts';
 import { rowColumns } from '../base/row.ts';
 
 /** Paths of the two forms of a day. Both exist from the end of a seal until the open form is removed. */
@@ -30,6 +35,33 @@ export function haveSameRows({ sealed, open }: DayForms): boolean {
   } finally {
     db.close();
   }
+}
+
+/** Throws `damaged` if the sealed form of a day that is listed as open has other rows than the open form. */
+export function assertSameRows(day: number, forms: DayForms): void {
+  if (haveSameRows(forms)) return;
+  throw new StoreError(
+    'damaged',
+    `${dayName(day)} is listed as open in the state file, but a sealed file with different rows exists`,
+  );
+}
+
+/**
+ * Removes the sealed form of a day that is listed as open, so that rows can be removed from the open form. Such a file
+ * remains if the seal could not be recorded. It would still contain the removed rows. Throws `damaged`, and removes
+ * nothing, if the forms have different rows.
+ */
+export function discardUnlistedSeal(paths: StorePaths, day: number, onFile: OnFile): void {
+  const [open, sealed] = [dayPath(paths, day, 'open'), dayPath(paths, day, 'sealed')];
+  if (!existsSync(sealed)) return;
+  // The file is the result of an own seal: the start lists every sealed file or fails, and no other process writes. Its
+  // content is complete elsewhere: the open form has the same rows, and readers use only that listed form.
+  assertSameRows(day, { sealed, open });
+  removeDatabase(sealed);
+  // Without this, a power failure could undo the removal but keep the later changes to the open form.
+  syncFolder(paths.days);
+  const reason = 'the seal was not recorded, and rows are removed from the open file';
+  onFile({ name: basename(sealed), day: dayName(day), action: 'removed', reason });
 }
 
 function haveSameNames(db: Sqlite, table: string, uses: readonly string[]): boolean {

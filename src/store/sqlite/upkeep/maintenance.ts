@@ -19,7 +19,7 @@ import {
 import { type DayContent, dayContent, recordLostTails, remedy } from '../read/lost-tail.ts';
 import { hasChecksums } from '../schema/day-schema.ts';
 import type { StateChanges } from '../state/state.ts';
-import { haveSameRows } from './day-forms.ts';
+import { assertSameRows, haveSameRows } from './day-forms.ts';
 import type { DayTask } from './seal-day.ts';
 
 /** Options for replacing a sealed day. */
@@ -81,12 +81,9 @@ async function seal({ paths, state, faults, onFile, signal }: Upkeep, day: numbe
     await writeGrowing({ paths, signal }, { kind: 'seal', day });
     faults?.('seal.written');
     moveIntoPlace(paths, day);
-  } else if (haveSameRows({ sealed, open })) syncFolder(paths.days);
-  else {
-    throw new StoreError(
-      'damaged',
-      `${dayName(day)} is listed as open in the state file, but a sealed file with different rows exists`,
-    );
+  } else {
+    assertSameRows(day, { sealed, open });
+    syncFolder(paths.days);
   }
   faults?.('seal.renamed');
   state.addDay(day, true);

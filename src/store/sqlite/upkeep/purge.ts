@@ -8,6 +8,7 @@ import { type DayForm, dayPath, type OnFile, type StorePaths } from '../base/fil
 import { metaNames } from '../schema/day-schema.ts';
 import type { SpaceRow } from '../state/removal-state.ts';
 import type { PurgeRow, StateChanges } from '../state/state.ts';
+import { discardUnlistedSeal } from './day-forms.ts';
 import { moveIntoPlace, writeGrowing } from './maintenance.ts';
 import { type OpenDayOptions, OpenDayPurge, OpenDaySpaces } from './open-day-removal.ts';
 
@@ -75,7 +76,8 @@ async function purgeSealed(work: PurgeWork, { source, atDay }: PurgeRow, day: nu
  * commits, so that labels can be accepted.
  */
 async function purgeOpen(work: PurgeWork, { source, atDay }: PurgeRow, day: number): Promise<void> {
-  const { paths, state, faults, forget, signal } = work;
+  const { paths, state, faults, forget, onFile, signal } = work;
+  discardUnlistedSeal(paths, day, onFile);
   const file = new OpenDayPurge(dayPath(paths, day, 'open'), day, source, work);
   try {
     if (!file.holdsAny()) {
@@ -195,7 +197,8 @@ async function removeFromSealed(
 
 /** Removes the rows about spaces from an open day in commits of several hundred rows. */
 async function removeFromOpen(work: PurgeWork, { atDay, atRows }: SpaceRow, { day, nextDay }: DayStep): Promise<void> {
-  const { paths, state, faults, forget, signal } = work;
+  const { paths, state, faults, forget, onFile, signal } = work;
+  discardUnlistedSeal(paths, day, onFile);
   const file = new OpenDaySpaces(dayPath(paths, day, 'open'), day, work);
   let before = atDay === day ? atRows : null;
   try {

@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { systemCode } from '../../../ops/errors.ts';
+import { discardIdentities } from '../../common/kept-identities.ts';
 import { StoreError, unfinishedCopy } from '../../errors.ts';
 import type { StoredGap } from '../../port.ts';
 import { dayName, dayStart, type Interval, micros } from '../../time.ts';
@@ -19,9 +20,15 @@ interface LostTail extends Interval {
   readonly day: number;
 }
 
-/** Records a gap for the lost commits of each day. The remaining rows of the day are kept. */
-export function recordLostTails(paths: StorePaths, state: StateChanges, onFile: OnFile): void {
-  for (const { day, start, end } of uncovered(paths, state.catalog().days, state)) {
+/**
+ * Records a gap for the lost commits of each day. The remaining rows of the day are kept. Returns true if it recorded a
+ * gap: identities that were read before then include those of lost rows.
+ */
+export function recordLostTails(paths: StorePaths, state: StateChanges, onFile: OnFile): boolean {
+  const lost = uncovered(paths, state.catalog().days, state);
+  // Remove the kept identities before the loss is recorded, because no later start detects it.
+  if (lost.length > 0) discardIdentities(paths.identities);
+  for (const { day, start, end } of lost) {
     state.recordGap.immediate({ source: null, reason: 'unknown', start, end });
     const name = `${dayName(day)}.open.sqlite`;
     onFile({
@@ -31,6 +38,7 @@ export function recordLostTails(paths: StorePaths, state: StateChanges, onFile: 
       reason: 'the last commits of this day are lost; the lost time is recorded as a gap',
     });
   }
+  return lost.length > 0;
 }
 
 /** Throws `damaged` if a day has lost commits for which no gap is recorded. The next writer records the gap. */

@@ -18,6 +18,7 @@ import {
 import { basename, dirname, join, resolve } from 'node:path';
 import type { Micros } from '../../../contract/timestamp.ts';
 import { makeFolder, systemCode } from '../../../ops/errors.ts';
+import { discardIdentities } from '../../common/kept-identities.ts';
 import { StoreError } from '../../errors.ts';
 import type { DayReport } from '../../port.ts';
 import { dayName, dayOf, dayStart, type Interval, micros } from '../../time.ts';
@@ -295,6 +296,9 @@ function moveIntoPlace(copied: string, folder: string, faults: Faults | undefine
     if (existsSync(target.days)) rmdirSync(target.days);
     renameSync(source.days, target.days);
   }
+  // The last writer of the replaced store may have left identities of rows that the restored days lack. Remove them while
+  // no writer can start yet: a restored store may have the same generation, revision and last row.
+  discardIdentities(target.identities);
   syncFolder(folder);
   faults?.('restore.days');
   // Move the log first: if it could not be checkpointed, it contains changes that the state file lacks, such as the gap

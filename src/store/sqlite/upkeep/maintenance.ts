@@ -127,9 +127,9 @@ interface DayFile {
  * the state file proves that it is not needed: the day is below the floor, exists in sealed form, or contains no rows.
  * Throws `damaged` before any removal for a day of another generation, an unreadable day, and a listed day without a
  * file. Also throws `damaged` for a day whose two forms have different rows if the state file does not list the sealed
- * form.
+ * form. Returns true if it found lost commits; see `recordLostTails`.
  */
-export function recoverDays(paths: StorePaths, state: StateChanges, onFile: OnFile): void {
+export function recoverDays(paths: StorePaths, state: StateChanges, onFile: OnFile): boolean {
   const names = readdirSync(paths.days);
   const files = listDays(paths).map(({ day, form }): DayFile => {
     const path = dayPath(paths, day, form);
@@ -147,8 +147,9 @@ export function recoverDays(paths: StorePaths, state: StateChanges, onFile: OnFi
     if (!known.has(day)) removeSupersededForm(kept, day, false, onFile);
     state.addDay(day, isSealed);
   }
-  recordLostTails(paths, state, onFile);
+  const hasLost = recordLostTails(paths, state, onFile);
   reportOthers(paths, names, onFile);
+  return hasLost;
 }
 
 function assertGeneration(files: readonly DayFile[], generation: string, known: ReadonlyMap<number, boolean>): void {

@@ -104,11 +104,11 @@ export function openSqliteWriter(options: SqliteWriterOptions): SqliteWriter {
     const generationId = options.generationId ?? randomUUID;
     const fence = beginWriting(db, { generationId, at, token, rolledBack: state.forgetSizes });
     syncFolder(folder);
-    recoverDays(paths, state, onFile);
+    const hasLost = recoverDays(paths, state, onFile);
     const reader = openSqliteReader(folder);
     const { assertWriter } = fence;
     // A standby has read the identities already. Remove their file nevertheless, as each serves one start.
-    const known = options.known?.() ?? null;
+    const known = hasLost ? null : (options.known?.() ?? null);
     if (known !== null) discardIdentities(paths.identities);
     const acceptance = new Acceptance({
       ...{ paths, state, maxLogBytes, durable, faults, assertWriter },

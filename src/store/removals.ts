@@ -9,7 +9,7 @@ export interface Purge {
   readonly completedAt: Micros | null;
   /** Number of rows that the purge has removed; a lower bound after a crash. */
   readonly rows: number;
-  /** Number of days that the purge still has to process. */
+  /** Number of days that the purge still has to process; all later days too if it has skipped a damaged one. */
   readonly daysLeft: number;
 }
 
@@ -48,9 +48,10 @@ export interface PurgeWriter {
   requestPurge(request: { readonly source: string; readonly at: Micros }): Promise<boolean>;
   /**
    * Processes the next day of the oldest request, or of the removal of rows about spaces: removes the rows with their
-   * counters, group counts, identities, refusals and all other data derived from them. If a sealed day cannot be read,
-   * the removal of rows about spaces reports and skips it, and tries again after the next open. Positions stay, so that
-   * reading can resume; the last stamp stays, so that no stamp is assigned twice. A sealed day is replaced as a whole.
+   * counters, group counts, identities, refusals and all other data derived from them. If a sealed day of the embedded
+   * store is damaged, the removal reports and skips it, stays incomplete, and tries again after the next open. Positions
+   * stay, so that reading can resume; the last stamp stays, so that no stamp is assigned twice. A sealed day is replaced
+   * as a whole.
    * An open day is changed in bounded commits, each of which keeps counters and rows consistent. During the removal,
    * `append` continues and `maintain` waits. Returns true while work remains. After a crash, the first call after the
    * next open resumes the removal.

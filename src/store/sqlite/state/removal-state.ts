@@ -11,6 +11,13 @@ export function removalChanges(db: Sqlite, recordGap: (gap: StoredGap) => void) 
   return { ...purgeChanges(db, recordGap), ...spaceRemovalChanges(db) };
 }
 
+/** One step of a removal, which processes one day. */
+export interface RemovalStep {
+  readonly day: number;
+  /** First incomplete day after this step. It may be before `day`, if that earlier day could not be changed. */
+  readonly nextDay: number;
+}
+
 /** Maximum number of stored purge requests. A request is removed once the floor is after its completion. */
 const maxPurges = 20_000;
 
@@ -34,6 +41,7 @@ function purgeChanges(db: Sqlite, recordGap: (gap: StoredGap) => void) {
   const addRemoved = db.prepare('UPDATE purge SET removed = removed + ? WHERE source = ?');
   const reviseDay = db.prepare('UPDATE day SET revision = revision + 1 WHERE day = ?');
   const endDay = db.prepare('UPDATE purge SET next_day = ?, at_day = NULL, removed = removed + ? WHERE source = ?');
+  const suspendDay = db.prepare('UPDATE purge SET at_day = NULL WHERE source = ?');
   const complete = db.prepare('UPDATE purge SET completed_at = ? WHERE source = ?');
 
   return {
@@ -67,13 +75,15 @@ function purgeChanges(db: Sqlite, recordGap: (gap: StoredGap) => void) {
       raiseRevision.run();
     }),
     /** Completes the purge of a day: makes readers reopen the file, and invalidates all earlier reads. */
-    endPurgeDay: db.transaction((source: string, day: number, removed: number): void => {
+    endPurgeDay: db.transaction((source: string, { day, nextDay }: RemovalStep, removed: number): void => {
       reviseDay.run(day);
       raiseRevision.run();
-      endDay.run(day + 1, removed, source);
+      endDay.run(nextDay, removed, source);
     }),
     /** Records that a day contains no rows of the source. */
-    skipPurgeDay: (source: string, day: number): void => void endDay.run(day + 1, 0, source),
+    skipPurgeDay: (source: string, nextDay: number): void => void endDay.run(nextDay, 0, source),
+    /** Records that the day that was started is unchanged. A later attempt starts the day again. */
+    suspendPurgeDay: (source: string): void => void suspendDay.run(source),
     completePurge: (source: string, at: Micros): void => void complete.run(at, source),
   };
 }

@@ -36,7 +36,7 @@ export interface PurgeRow {
   readonly requestedAt: Micros;
   readonly completedAt: Micros | null;
   readonly removed: number;
-  /** First day that the purge has not completed. */
+  /** First day that the purge has not completed. Some later days may already be completed. */
   readonly nextDay: number;
   /** Day that the purge is changing, or was changing when the writer ended; otherwise null. */
   readonly atDay: number | null;

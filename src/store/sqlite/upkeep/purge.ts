@@ -6,7 +6,7 @@ import { dayName } from '../../time.ts';
 import { openImmutable, openReadonly, type Sqlite, storeError } from '../base/connection.ts';
 import { type DayForm, dayPath, type OnFile, type StorePaths } from '../base/files.ts';
 import { metaNames } from '../schema/day-schema.ts';
-import type { SpaceRow } from '../state/removal-state.ts';
+import type { RemovalStep, SpaceRow } from '../state/removal-state.ts';
 import type { PurgeRow, StateChanges } from '../state/state.ts';
 import { discardUnlistedSeal } from './day-forms.ts';
 import { moveIntoPlace, writeGrowing } from './maintenance.ts';
@@ -36,53 +36,115 @@ export async function purgeNextDay(work: PurgeWork, at: Micros): Promise<boolean
   return rest !== null && rest.completedAt === null && removeNextSpaceRows(work, rest, at);
 }
 
+/**
+ * Processes the next day of the oldest request that can be processed. Returns false if no request is pending, or if only
+ * days remain that could not be changed.
+ */
 async function purgeNextRequest(work: PurgeWork, at: Micros): Promise<boolean> {
-  const { state } = work;
+  const { state, progress } = work;
   const pending = state.purgeRows().filter(({ completedAt }) => completedAt === null);
-  const [request] = pending;
-  if (!request) return false;
-  const next = state.catalog().days.find(({ day }) => day >= request.nextDay);
-  if (!next) {
-    state.completePurge(request.source, at);
-    return pending.length > 1;
+  for (const request of pending) {
+    const days = progress.daysOf(request);
+    const next = nextStep(work, request, days);
+    if (next === 'none') {
+      state.completePurge(request.source, at);
+      progress.forget(request);
+      return pending.length > 1;
+    }
+    if (next === 'left') continue;
+    if (next.isSealed) await purgeSealed(work, request, next);
+    else await purgeOpen(work, request, next);
+    if (!days.left.has(next.day)) days.done.add(next.day);
+    return true;
   }
-  if (next.sealed === 1) await purgeSealed(work, request, next.day);
-  else await purgeOpen(work, request, next.day);
-  return true;
+  return false;
 }
 
-/** Replaces a sealed day with a file without the rows of the source. Readers see either the old or the new file. */
-async function purgeSealed(work: PurgeWork, { source, atDay }: PurgeRow, day: number): Promise<void> {
+/**
+ * Returns the next day of a removal, `none` if no day remains, or `left` if only days remain that could not be changed.
+ * A day that was started is completed first.
+ */
+function nextStep(
+  { state }: PurgeWork,
+  removal: Pick<PurgeRow, 'nextDay' | 'atDay'>,
+  { done, left }: RemovalDays,
+): (RemovalStep & { readonly isSealed: boolean }) | 'none' | 'left' {
+  const remaining = state.catalog().days.filter(({ day }) => day >= removal.nextDay && !done.has(day));
+  if (remaining.length === 0) return 'none';
+  const possible = remaining.filter(({ day }) => !left.has(day));
+  const next = possible.find(({ day }) => day === removal.atDay) ?? possible[0];
+  if (!next) return 'left';
+  const { day, sealed } = next;
+  const nextDay = remaining.find((other) => other.day !== day)?.day ?? day + 1;
+  return { day, nextDay, isSealed: sealed === 1 };
+}
+
+/**
+ * Replaces a sealed day with a file without the rows of the source. Readers see either the old or the new file. If the
+ * day cannot be rewritten and a retry would not help, leaves the day unchanged and reports it.
+ */
+async function purgeSealed(work: PurgeWork, request: PurgeRow, step: RemovalStep): Promise<void> {
   const { paths, state, faults } = work;
-  if (!sealedDayNames(dayPath(paths, day, 'sealed'), source)) {
-    // The file was replaced, but the writer ended before it recorded the number of removed rows. Count at least one
-    // row.
-    if (atDay === day) state.endPurgeDay(source, day, 1);
-    else state.skipPurgeDay(source, day);
+  const { source, atDay } = request;
+  const { day, nextDay } = step;
+  let removed: number | null;
+  try {
+    removed = await writeWithoutSource(work, source, day);
+  } catch (thrown) {
+    reportLeft(work, day, thrown, `rows of ${source} were not removed from the day, and their purge is incomplete`);
+    state.suspendPurgeDay(source);
+    work.progress.daysOf(request).left.add(day);
     return;
   }
-  state.beginPurgeDay(source, day);
-  faults?.('purge.begun');
-  const removed = await writeGrowing(work, { kind: 'purge', day, source });
+  if (removed === null) {
+    // The file was replaced, but the writer ended before it recorded the number of removed rows. Count at least one
+    // row.
+    if (atDay === day) state.endPurgeDay(source, step, 1);
+    else state.skipPurgeDay(source, nextDay);
+    return;
+  }
   faults?.('purge.written');
   moveIntoPlace(paths, day);
   faults?.('purge.renamed');
-  state.endPurgeDay(source, day, removed);
+  state.endPurgeDay(source, step, removed);
   faults?.('purge.recorded');
+}
+
+/**
+ * Writes the new file of a sealed day without the rows of the source. Returns the number of omitted rows, or null if the
+ * day has no rows or refusals of the source.
+ */
+async function writeWithoutSource(work: PurgeWork, source: string, day: number): Promise<number | null> {
+  if (!sealedDayNames(dayPath(work.paths, day, 'sealed'), source)) return null;
+  work.state.beginPurgeDay(source, day);
+  work.faults?.('purge.begun');
+  return writeGrowing(work, { kind: 'purge', day, source });
+}
+
+/**
+ * Reports a sealed day that cannot be changed, because damage to one old day must not stop the writer. Throws the error
+ * if a retry may help, or if the store was closed.
+ */
+function reportLeft({ paths, onFile, signal }: PurgeWork, day: number, thrown: unknown, what: string): void {
+  const error = storeError(thrown, paths.days);
+  if (signal.aborted || !(error instanceof StoreError) || error.retry) throw error;
+  const name = basename(dayPath(paths, day, 'sealed'));
+  onFile({ name, day: dayName(day), action: 'left', reason: `${what}: ${error.message}` });
 }
 
 /**
  * Removes the rows of the source from an open day in commits of several hundred rows. Yields to the event loop between
  * commits, so that labels can be accepted.
  */
-async function purgeOpen(work: PurgeWork, { source, atDay }: PurgeRow, day: number): Promise<void> {
+async function purgeOpen(work: PurgeWork, { source, atDay }: PurgeRow, step: RemovalStep): Promise<void> {
   const { paths, state, faults, forget, onFile, signal } = work;
+  const { day, nextDay } = step;
   discardUnlistedSeal(paths, day, onFile);
   const file = new OpenDayPurge(dayPath(paths, day, 'open'), day, source, work);
   try {
     if (!file.holdsAny()) {
-      if (atDay === day) state.endPurgeDay(source, day, 0);
-      else state.skipPurgeDay(source, day);
+      if (atDay === day) state.endPurgeDay(source, step, 0);
+      else state.skipPurgeDay(source, nextDay);
       return;
     }
     state.beginPurgeDay(source, day);
@@ -95,7 +157,7 @@ async function purgeOpen(work: PurgeWork, { source, atDay }: PurgeRow, day: numb
     }
     file.removeRest();
     faults?.('purge.emptied');
-    state.endPurgeDay(source, day, 0);
+    state.endPurgeDay(source, step, 0);
     faults?.('purge.recorded');
   } finally {
     file.close();
@@ -108,21 +170,13 @@ async function purgeOpen(work: PurgeWork, { source, atDay }: PurgeRow, day: numb
  * once. The removal then stays incomplete until a later start finds the day repaired, or until the day expires.
  */
 async function removeNextSpaceRows(work: PurgeWork, removal: SpaceRow, at: Micros): Promise<boolean> {
-  const { state } = work;
-  const { done, left } = work.spaceDays;
-  const remaining = state.catalog().days.filter(({ day }) => day >= removal.nextDay && !done.has(day));
-  if (remaining.length === 0) {
-    state.completeSpaceRemoval(at);
-    return false;
-  }
-  const possible = remaining.filter(({ day }) => !left.has(day));
-  const next = possible.find(({ day }) => day === removal.atDay) ?? possible[0];
-  if (!next) return false;
-  const { day } = next;
-  const nextDay = remaining.find((other) => other.day !== day)?.day ?? day + 1;
-  if (next.sealed === 1) await removeOrLeave(work, removal, { day, nextDay });
-  else await removeFromOpen(work, removal, { day, nextDay });
-  if (!left.has(day)) done.add(day);
+  const { done, left } = work.progress.spaces;
+  const next = nextStep(work, removal, { done, left });
+  if (next === 'none') work.state.completeSpaceRemoval(at);
+  if (next === 'none' || next === 'left') return false;
+  if (next.isSealed) await removeOrLeave(work, removal, next);
+  else await removeFromOpen(work, removal, next);
+  if (!left.has(next.day)) done.add(next.day);
   return true;
 }
 
@@ -144,29 +198,22 @@ function suspendSpaceDay({ paths, state }: PurgeWork): void {
   state.suspendSpaceDay(atDay, removed);
 }
 
-/** One step of the removal, which processes one day. */
-interface DayStep {
-  readonly day: number;
-  /** First incomplete day after this step. */
-  readonly nextDay: number;
-}
-
 /**
  * Removes the rows about spaces from a sealed day. If the day cannot be rewritten and a retry would not help, leaves
- * the day unchanged and reports it, because damage to one old day must not stop the writer.
+ * the day unchanged and reports it.
  */
-async function removeOrLeave(work: PurgeWork, removal: SpaceRow, step: DayStep): Promise<void> {
-  const { paths, onFile, signal, spaceDays } = work;
-  const { day } = step;
+async function removeOrLeave(work: PurgeWork, removal: SpaceRow, step: RemovalStep): Promise<void> {
   try {
     await removeFromSealed(work, removal, step);
   } catch (thrown) {
-    const error = storeError(thrown, paths.days);
-    if (signal.aborted || !(error instanceof StoreError) || error.retry) throw error;
+    reportLeft(
+      work,
+      step.day,
+      thrown,
+      'rows about spaces were not removed from the day, and the removal is incomplete',
+    );
     suspendSpaceDay(work);
-    spaceDays.left.add(day);
-    const reason = `rows about spaces were not removed from the day, and the removal is incomplete: ${error.message}`;
-    onFile({ name: basename(dayPath(paths, day, 'sealed')), day: dayName(day), action: 'left', reason });
+    work.progress.spaces.left.add(step.day);
   }
 }
 
@@ -174,7 +221,7 @@ async function removeOrLeave(work: PurgeWork, removal: SpaceRow, step: DayStep):
 async function removeFromSealed(
   { paths, state, faults, signal }: PurgeWork,
   { atDay, atRows }: SpaceRow,
-  { day, nextDay }: DayStep,
+  { day, nextDay }: RemovalStep,
 ): Promise<void> {
   const before = atDay === day ? atRows : null;
   const sealed = dayPath(paths, day, 'sealed');
@@ -196,7 +243,11 @@ async function removeFromSealed(
 }
 
 /** Removes the rows about spaces from an open day in commits of several hundred rows. */
-async function removeFromOpen(work: PurgeWork, { atDay, atRows }: SpaceRow, { day, nextDay }: DayStep): Promise<void> {
+async function removeFromOpen(
+  work: PurgeWork,
+  { atDay, atRows }: SpaceRow,
+  { day, nextDay }: RemovalStep,
+): Promise<void> {
   const { paths, state, faults, forget, onFile, signal } = work;
   discardUnlistedSeal(paths, day, onFile);
   const file = new OpenDaySpaces(dayPath(paths, day, 'open'), day, work);
@@ -225,12 +276,31 @@ async function removeFromOpen(work: PurgeWork, { atDay, atRows }: SpaceRow, { da
   }
 }
 
-/** Days that the removal of rows about spaces has processed since the store was opened. */
-interface SpaceDays {
-  /** Days from which all rows about spaces were removed. */
+/** Days that a removal has processed since the store was opened. */
+interface RemovalDays {
+  /** Days from which all rows were removed. */
   readonly done: Set<number>;
   /** Sealed days that could not be rewritten. The removal tries them again after the store is next opened. */
   readonly left: Set<number>;
+}
+
+/** Days that the removals of a store have processed since it was opened. */
+export class RemovalProgress {
+  readonly spaces: RemovalDays = { done: new Set(), left: new Set() };
+  readonly #purges = new Map<string, RemovalDays & { readonly requestedAt: Micros }>();
+
+  /** Returns the days of a purge. A repeated request starts with no days. */
+  daysOf({ source, requestedAt }: PurgeRow): RemovalDays {
+    const known = this.#purges.get(source);
+    if (known?.requestedAt === requestedAt) return known;
+    const days = { requestedAt, done: new Set<number>(), left: new Set<number>() };
+    this.#purges.set(source, days);
+    return days;
+  }
+
+  forget({ source }: PurgeRow): void {
+    this.#purges.delete(source);
+  }
 }
 
 /** State and options of a purge and of the removal of rows about spaces. */
@@ -239,7 +309,7 @@ interface PurgeWork extends OpenDayOptions {
   readonly state: StateChanges;
   /** Removes the identities of removed rows from memory, so that the same labels can be accepted again. */
   readonly forget: (identities: readonly Buffer[]) => void;
-  readonly spaceDays: SpaceDays;
+  readonly progress: RemovalProgress;
   readonly onFile: OnFile;
   readonly signal: AbortSignal;
 }

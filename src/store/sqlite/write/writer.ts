@@ -28,7 +28,7 @@ import { openSqliteReader } from '../read/reader.ts';
 import { stateMigrations } from '../schema/state-schema.ts';
 import { noteQuery, type StateChanges, stateChanges } from '../state/state.ts';
 import { maintainDays, recoverDays } from '../upkeep/maintenance.ts';
-import { purgeNextDay } from '../upkeep/purge.ts';
+import { purgeNextDay, RemovalProgress } from '../upkeep/purge.ts';
 
 const cacheBytes = 4 * 1024 * 1024;
 
@@ -117,12 +117,12 @@ export function openSqliteWriter(options: SqliteWriterOptions): SqliteWriter {
     presence.become('ready');
     const forget = (identities: readonly Buffer[]): void => acceptance.forget(identities);
     const refused = new Set<number>();
-    const spaceDays = { done: new Set<number>(), left: new Set<number>() };
+    const progress = new RemovalProgress();
     return writerOf(
       { folder, reader, acceptance, state, fence },
       {
         purge: (now, signal) =>
-          purgeNextDay({ paths, state, maxLogBytes, durable, faults, forget, spaceDays, onFile, signal }, now),
+          purgeNextDay({ paths, state, maxLogBytes, durable, faults, forget, progress, onFile, signal }, now),
         maintain: (now, last, signal) =>
           maintainDays({ paths, state, windowDays, faults, onFile, signal, refused }, now, last),
         keep: async () => keepIdentities(paths.identities, acceptance.known, stateName(state)),

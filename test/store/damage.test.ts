@@ -6,9 +6,11 @@ import { noon } from '../../harness/conformance/labels.ts';
 import { problems } from '../../harness/conformance/suite.ts';
 import { alice, batch, many, page, sealedToday, today, useSqliteFolder } from '../../harness/store/sqlite-folder.ts';
 import type { Micros } from '../../src/contract/timestamp.ts';
+import type { FileEvent } from '../../src/store/sqlite/base/files.ts';
 import { subjectKey } from '../../src/store/sqlite/base/row.ts';
 import { groupsSeed, packGroups } from '../../src/store/sqlite/hot/hot-counts.ts';
 import { openSqliteReader } from '../../src/store/sqlite/read/reader.ts';
+import { restoreStore } from '../../src/store/sqlite/repair/restore.ts';
 import { openSqliteWriter } from '../../src/store/sqlite/write/writer.ts';
 import { day, micros } from '../../src/store/time.ts';
 
@@ -91,6 +93,33 @@ describe('damage to a store', () => {
       { source: null, reason: 'unknown', start: noon, end: micros(noon + day / 2) },
     ]);
     expect((await reader.readAccount(page)).rows).toHaveLength(3);
+    await reader.close();
+  });
+
+  it('is not asserted of an open day if the file of the following day is missing', async () => {
+    const writer = open();
+    for (let d = 0; d < 3; d++) await writer.append({ ...batch([4 * d]), at: micros(noon + d * day) });
+    await place.close();
+    const restored = `${place.path}-restored`;
+    onTestFinished(() => rmSync(restored, { recursive: true, force: true }));
+    rmSync(place.dayPath('2024-10-05.open.sqlite'));
+    const events: FileEvent[] = [];
+    const onFile = (event: FileEvent) => events.push(event);
+    await restoreStore({ from: place.path, folder: restored, at: micros(noon + 2 * day), onFile });
+    expect(events).toEqual([
+      {
+        name: today,
+        day: '2024-10-04',
+        action: 'left',
+        reason:
+          'the file of the following day is missing, so that commits of this day may be lost; the time after its last commit is recorded as a gap',
+      },
+    ]);
+    const reader = openSqliteReader(restored);
+    const gaps = await reader.gaps({ start: noon, end: micros(noon + 2 * day) });
+    expect(gaps.filter(({ reason }) => reason === 'unknown')).toEqual([
+      { source: null, reason: 'unknown', start: noon, end: micros(noon + 1.5 * day) },
+    ]);
     await reader.close();
   });
 

@@ -18,6 +18,11 @@ import type { Catalog, StateChanges } from '../state/state.ts';
  */
 interface LostTail extends Interval {
   readonly day: number;
+  /**
+   * False if the file that records the day's last stamp is missing, as after a restore without this file. Commits may then
+   * be lost, so that the time after the last remaining commit counts as a gap, too.
+   */
+  readonly isCertain: boolean;
 }
 
 /**
@@ -28,14 +33,16 @@ export function recordLostTails(paths: StorePaths, state: StateChanges, onFile: 
   const lost = uncovered(paths, state.catalog().days, state);
   // Remove the kept identities before the loss is recorded, because no later start detects it.
   if (lost.length > 0) discardIdentities(paths.identities);
-  for (const { day, start, end } of lost) {
+  for (const { day, start, end, isCertain } of lost) {
     state.recordGap.immediate({ source: null, reason: 'unknown', start, end });
     const name = `${dayName(day)}.open.sqlite`;
     onFile({
       name,
       day: dayName(day),
       action: 'left',
-      reason: 'the last commits of this day are lost; the lost time is recorded as a gap',
+      reason: isCertain
+        ? 'the last commits of this day are lost; the lost time is recorded as a gap'
+        : 'the file of the following day is missing, so that commits of this day may be lost; the time after its last commit is recorded as a gap',
     });
   }
   return lost.length > 0;
@@ -45,9 +52,10 @@ export function recordLostTails(paths: StorePaths, state: StateChanges, onFile: 
 export function assertNoLostTail(paths: StorePaths, days: Catalog['days'], state: GapQueries): void {
   const [lost] = uncovered(paths, days, state);
   if (!lost) return;
+  const verb = lost.isCertain ? 'are' : 'may be';
   throw new StoreError(
     'damaged',
-    `the last commits of ${dayName(lost.day)} are lost; the next writer records the gap: ${remedy}`,
+    `the last commits of ${dayName(lost.day)} ${verb} lost; the next writer records the gap: ${remedy}`,
   );
 }
 
@@ -77,7 +85,9 @@ function lostTails(paths: StorePaths, days: Catalog['days']): LostTail[] {
     const [last, through] = [ends.last ?? 0, ends.through ?? 0];
     if (last >= (carried.last ?? 0) && through >= (carried.through ?? 0)) continue;
     const start = Math.max(dayStart(day), Math.min(last + 1, through));
-    found.push({ day, start: micros(start), end: dayStart(day + 1) });
+    // The stamps that a file carries over are those of the day whose file was the newest when it was created.
+    const isCertain = Math.max(carried.last ?? 0, carried.through ?? 0) < dayStart(day + 1);
+    found.push({ day, isCertain, start: micros(start), end: dayStart(day + 1) });
   }
   return found;
 }

@@ -1,10 +1,15 @@
-import { copyFileSync, rmSync } from 'node:fs';
-import { expect, it } from 'vitest';
+import { copyFileSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
 import { labelers, noon } from '../../harness/conformance/labels.ts';
 import { problems } from '../../harness/conformance/suite.ts';
 import { everyRow } from '../../harness/store/scan.ts';
 import { batch, sealedToday, useSqliteFolder } from '../../harness/store/sqlite-folder.ts';
+import { copyStore } from '../../src/store/copy/copy-store.ts';
 import type { StoreWriter } from '../../src/store/port.ts';
+import { openSqliteSource } from '../../src/store/sqlite/copy/source.ts';
+import { openSqliteTarget } from '../../src/store/sqlite/copy/target.ts';
+import { openSqliteWriter } from '../../src/store/sqlite/write/writer.ts';
 import { day, micros } from '../../src/store/time.ts';
 
 const place = useSqliteFolder();
@@ -39,4 +44,24 @@ it('a sealed day restored from a backup contains rows that were purged after the
   await purge(restored, now + 1);
   expect(await everyRow(restored, all)).toEqual(purged);
   expect(await problems(restored)).toEqual([]);
+});
+
+it('a copy of a store does not name a labeler whose rows were purged from an open day', async () => {
+  const writer = place.open({ at: micros(noon - day) });
+  await writer.append(batch(Array.from({ length: 60 }, (_, i) => i)));
+  await writer.append({ ...batch([1_000]), at: now });
+  await purge(writer, now);
+  const { generationId } = await writer.epoch();
+  await place.close();
+  const folder = `${place.path}-copy`;
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const [source, target] = [openSqliteSource(place.path), openSqliteTarget(folder, generationId)];
+  const wait = () => Promise.resolve();
+  expect(await copyStore({ source, target, once: false, report: () => undefined, wait })).toBe(true);
+  for (const end of [source, target]) await end.close();
+  const copy = openSqliteWriter({ folder, at: now });
+  expect((await copy.maintain(now)).sealed).toEqual(['2024-10-04']);
+  expect(await problems(copy)).toEqual([]);
+  await copy.close();
+  expect(readFileSync(join(folder, 'days', sealedToday)).includes(mod)).toBe(false);
 });

@@ -16,7 +16,7 @@ import {
   type StoredRow,
 } from '../base/row.ts';
 import { type DayReader, openSealed } from '../day/day-reader.ts';
-import { type DayCounters, type Events, packCounters } from '../labeler/stored-counters.ts';
+import { type DayCounters, type Events, isEmpty, packCounters } from '../labeler/stored-counters.ts';
 import { metaNames } from '../schema/day-schema.ts';
 import type { StateChanges } from '../state/state.ts';
 
@@ -54,7 +54,7 @@ export function writeState(db: Sqlite, state: StateChanges, content: StateConten
   );
 }
 
-/** Reads all counters of a day's file. */
+/** Reads all counters of a day's file, except those of labelers without rows. */
 export function readDayCounts(db: Sqlite, reader: DayReader): DayCounts {
   const times = (bucket: 'minute' | 'hour'): TimeCount[] =>
     db
@@ -72,9 +72,13 @@ export function readDayCounts(db: Sqlite, reader: DayReader): DayCounts {
   const from = reader.labelerCounters.from();
   return {
     ...{ minutes: times('minute'), hours: times('hour'), refusals },
-    labelers: [...reader.labelerCounters.all()].map(([source, counters]) =>
-      labelerDay(reader.nameOf('source', source), counters, (value) => reader.nameOf('val', value)),
-    ),
+    // A purge leaves counters of zero rows in an open day. A copy with them would name the labeler for as long as it
+    // retains the day, because it does not record that rows of the day were removed.
+    labelers: [...reader.labelerCounters.all()]
+      .filter(([, counters]) => !isEmpty(counters))
+      .map(([source, counters]) =>
+        labelerDay(reader.nameOf('source', source), counters, (value) => reader.nameOf('val', value)),
+      ),
     countedFrom: from === dayStart(reader.day) ? null : from,
   };
 }

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { freePort } from '../harness/net/ports.ts';
+import { killAtExit } from '../harness/process/at-exit.ts';
 import { memoryMib } from '../harness/process/process-tree.ts';
 import type { Sim, SimAddresses } from '../sim/index.ts';
 import { labelKey } from '../sim/labelers/truth.ts';
@@ -41,6 +42,7 @@ export async function startLabels(core: number, sim: Sim, addresses: SimAddresse
   const child = spawn('taskset', ['-c', String(core), process.execPath, program, ...args], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
+  killAtExit(child);
   await once(child.stdout, 'data');
   const metric = async (name: string): Promise<number> => {
     const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
+import { killAtExit } from '../harness/process/at-exit.ts';
 import { memoryMib } from '../harness/process/process-tree.ts';
 
 /** A measured program, pinned to one core. */
@@ -19,6 +20,7 @@ export interface Measured {
 export async function startMeasured(core: number, command: readonly string[]): Promise<Measured> {
   const began = performance.now();
   const child = spawn('taskset', ['-c', String(core), ...command], { stdio: ['ignore', 'pipe', 'ignore'] });
+  killAtExit(child);
   for await (const line of createInterface({ input: child.stdout })) {
     const url = /listening on (\S+)/.exec(line)?.[1];
     if (url === undefined) continue;

@@ -1,3 +1,4 @@
+import { killAtExit } from '../../harness/process/at-exit.ts';
 import { startProgram } from '../../harness/process/program.ts';
 
 /** Interval between two requests of each view, in milliseconds. */
@@ -40,6 +41,7 @@ export async function startViews({ store, artifacts, data, account }: ViewedInst
     startProgram(['account', '--port', '0', '--store', store, '--data', data, '--no-handles', '--trust-proxy', '1']),
     startProgram(['facts', '--port', '0', '--artifacts', artifacts, '--trust-proxy', '1']),
   ];
+  for (const { child } of programs) killAtExit(child);
   const [accounts, facts] = await Promise.all(programs.map((program) => program.listening()));
   const stopping = new AbortController();
   const views = [

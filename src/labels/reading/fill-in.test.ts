@@ -6,7 +6,7 @@ import { day, hour, micros, minute } from '../../store/time.ts';
 import { createIntake } from '../ingest/intake.ts';
 import { CapReached } from '../shares/daily-cap.ts';
 import { noPosition } from '../state/reading-events.ts';
-import { fillBefore, HoleCloser } from './fill-in.ts';
+import { type Filled, fillBefore, HoleCloser } from './fill-in.ts';
 
 const did = 'did:plc:aaaaaaaaaaaaaaaaaaaaaaaa';
 const unjoined = { joined: false, reset: false, fault: null, replayFrom: null };
@@ -60,13 +60,20 @@ test('the fill-in ends without a gap if an abort ends its round of polls', async
   expect(await filled).toEqual({ filled: unjoined, gaps: [] });
 });
 
-/** Closes the holes of a stream that delivers a message of an unknown type in each wait; the pages fail after one hour. */
-async function closing(failing: number) {
+/**
+ * Closes the holes of a stream that delivers a message of an unknown type in each wait. The fill-in of the stream takes
+ * `fillIn`. At each time of `failsAt`, the pages begin to fail for `failing`.
+ */
+async function closing(failing: number, { fillIn, failsAt } = { fillIn: 0, failsAt: [hour] }) {
   const start = 1_780_000_000_000_000;
   let now = start;
+  const due = [...failsAt];
   let failingSince: number | null = null;
   const isFailing = (): boolean => {
-    if (now >= start + hour) failingSince ??= now;
+    if (now >= start + (due[0] ?? Number.POSITIVE_INFINITY)) {
+      due.shift();
+      failingSince = now;
+    }
     return failingSince !== null && now - failingSince <= failing;
   };
   const page: JsonAnswer = { kind: 'json', status: 200, date: null, value: { labels: [] } };
@@ -91,7 +98,10 @@ async function closing(failing: number) {
   resumeAt(source, { ...noPosition, cursor: 100 });
   const { signal } = new AbortController();
   const intake = createIntake(source, own, () => undefined);
-  const filled = Promise.resolve({ joined: true, reset: false, fault: null, replayFrom: null });
+  const filled = Promise.resolve().then((): Filled => {
+    now += fillIn;
+    return { joined: true, reset: false, fault: null, replayFrom: null };
+  });
   const holes = new HoleCloser(source, intake, own, { filled, end: () => undefined, signal });
   arrives();
   holes.start();
@@ -105,4 +115,11 @@ test.each([
   ['for 16 minutes', 16 * minute, ['not_observed']],
 ])('messages that are not understood follow each other for hours, and the pages fail %s', async (_, failing, gaps) => {
   expect(await closing(failing)).toEqual({ outcome: null, holes: [], gaps });
+});
+
+test.each([
+  ['after a fill-in of 20 minutes', { fillIn: 20 * minute, failsAt: [0] }],
+  ['twice within half an hour', { fillIn: 0, failsAt: [hour, hour + 30 * minute] }],
+])('single failures of the pages %s cause no gap', async (_, times) => {
+  expect(await closing(0, times)).toEqual({ outcome: null, holes: [], gaps: [] });
 });

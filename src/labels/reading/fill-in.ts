@@ -153,8 +153,9 @@ export class HoleCloser {
     const { signal } = this.#connection;
     const { firstRetryMs, maxRetryMs, pollMs } = time.timings;
     const backoff = createBackoff({ firstMs: firstRetryMs, capMs: maxRetryMs, random: time.random });
-    // Messages may arrive for hours, so only the time since the pages last worked shows that they fail.
-    let workedAt = time.clock();
+    // The fill-in and rounds of pages may take long, and messages may arrive for hours. So only the time since the first
+    // of the rounds that failed in a row shows that the pages fail.
+    let failingSince: Micros | null = null;
     const filled = await this.#connection.filled;
     const hasPages = filled.joined || filled.fault === null || filled.fault.fault === 'failed';
     for (;;) {
@@ -167,12 +168,14 @@ export class HoleCloser {
       if (round?.kind === 'quiet') {
         await recordCaughtUp(this.#source, this.#ports, { before, through: round.through });
         backoff.reset();
-        workedAt = time.clock();
+        failingSince = null;
         if (this.#source.progress.holes.length > 0) await time.wait(pollMs, signal);
         continue;
       }
       const passes = round !== null && (round.fault === null || round.fault === 'failed');
-      if (passes && time.clock() - workedAt <= stateTimes.delayLimit) {
+      const now = time.clock();
+      failingSince ??= now;
+      if (passes && now - failingSince <= stateTimes.delayLimit) {
         await time.wait(pollMs + backoff.next(), signal);
         continue;
       }

@@ -13,12 +13,17 @@ interface WebFailure {
 const firstRetryMs = 10_000;
 /** Number of reads at the shortest interval for a labeler in use, and the longest interval in units of the shortest. */
 const inUseRetries = 15;
+/**
+ * Longest of the growing intervals, in units of `retryMs`. It bounds how long a document stays unread after an outage of
+ * this machine's own network.
+ */
+const maxGrowth = 64;
 
 /**
- * Returns the time until the next read of a did:web document, in milliseconds. The intervals grow up to `refreshMs`, so
- * that a host that never serves the document again is requested once a day. A labeler in use may change its key or its
- * endpoint, so its document is read at `retryMs` during a short outage, and later at 15 times that interval. A
- * `Retry-After` delays the read up to the longest of these intervals.
+ * Returns the time until the next read of a did:web document, in milliseconds. The intervals grow up to 64 times
+ * `retryMs`. A labeler in use may change its key or its endpoint, so its document is read at `retryMs` during a short
+ * outage, and later at 15 times that interval. A `Retry-After` delays the read up to `refreshMs`, or up to the longest
+ * of these intervals for a labeler in use.
  */
 export function webRetryAfter(
   { failures, isInUse, answer }: WebFailure,
@@ -38,5 +43,6 @@ function inUseWait(failures: number, retryMs: number): number {
 
 /** The first failure is often a timeout, which should not delay a new labeler by a minute. */
 function growingWait(failures: number, retryMs: number): number {
-  return failures === 1 ? Math.min(retryMs, firstRetryMs) : retryMs * 2 ** (failures - 2);
+  if (failures === 1) return Math.min(retryMs, firstRetryMs);
+  return retryMs * Math.min(maxGrowth, 2 ** (failures - 2));
 }

@@ -86,6 +86,22 @@ it('a stop while a worker cannot start ends the other worker, and exits with 0',
   expect(listened(program).filter(alive)).toEqual([]);
 });
 
+it('the exit of a replacement that has not listened is reported with its cause, and another one is started', async () => {
+  const program = startWorkers(
+    0,
+    `import cluster from 'node:cluster';
+    if (cluster.worker?.id === 3) process.kill(process.pid, 'SIGKILL');`,
+  );
+  await program.listening();
+  await until('the log of both workers', () => listened(program).length === 2);
+  process.kill(Number(listened(program)[0]), 'SIGKILL');
+  await until('the new worker', () => listened(program).length === 3);
+  const msg = 'a worker could not start and will be retried';
+  const killed = { level: 'error', msg, worker: 3, code: null, signal: 'SIGKILL', inMs: 1_000 };
+  expect(reports(program)).toEqual([exited, killed]);
+  expect(await program.stop()).toBe(0);
+});
+
 it('a worker that exits while another one is starting is replaced', async () => {
   const gate = join(folderInTest(), 'gate');
   const port = await freePort();

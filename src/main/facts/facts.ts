@@ -44,8 +44,9 @@ const restart = { firstMs: 500, capMs: 30_000 } as const;
 
 /**
  * Runs several processes on one port. Announces the port once all of them are listening, and replaces a worker that
- * exits after it listened. Resolves with 0 after a signal has stopped the workers, or with 1 if a worker exits before it
- * listens for the first time; that worker has already reported the reason.
+ * exits after it listened. Resolves with 0 after a signal has stopped the workers, or with 1 if one of the first workers
+ * exits before it listens; that worker has already reported the reason. Rejects if the system refuses to start one of
+ * the first workers.
  */
 async function runWorkers(
   { workers, metricsPort }: FactsValues,
@@ -57,8 +58,8 @@ async function runWorkers(
   const { start, stop } = replacedWorkers(log);
   // Start the first worker before the others, so that an error that affects all workers is reported only once.
   const port = await start();
-  const others = port === null ? [] : await Promise.all(Array.from({ length: workers - 1 }, start));
-  if (port === null || others.includes(null)) {
+  const others = typeof port !== 'number' ? [] : await Promise.all(Array.from({ length: workers - 1 }, start));
+  if (typeof port !== 'number' || others.some((one) => typeof one !== 'number')) {
     await stop();
     return 1;
   }
@@ -74,10 +75,10 @@ async function runWorkers(
 }
 
 /** Starts workers. Each one that exits after it listened is replaced until all are stopped. */
-function replacedWorkers(log: Log): { start(): Promise<number | null>; stop(): Promise<void> } {
+function replacedWorkers(log: Log): { start(): Promise<number | LogFields>; stop(): Promise<void> } {
   const stopping = new AbortController();
   const { signal } = stopping;
-  const start = (): Promise<number | null> =>
+  const start = (): Promise<number | LogFields> =>
     startWorker((exit) => {
       if (signal.aborted) return;
       log.error('a worker exited and is being replaced', exit);
@@ -89,7 +90,7 @@ function replacedWorkers(log: Log): { start(): Promise<number | null>; stop(): P
       await delay(inMs, undefined, { signal }).catch(() => undefined);
       if (signal.aborted) return;
       // A refusal of the system must not end this process, and with it the other workers.
-      const problem = await start().then((port) => (port === null ? {} : null), errorFields);
+      const problem = await start().then((one) => (typeof one === 'number' ? null : one), errorFields);
       if (problem === null || signal.aborted) return;
       inMs = Math.min(inMs * 2, restart.capMs);
       log.error('a worker could not start and will be retried', { inMs, ...problem });
@@ -105,16 +106,16 @@ function replacedWorkers(log: Log): { start(): Promise<number | null>; stop(): P
 }
 
 /**
- * Starts one worker. Resolves with the worker's port once it listens, or with null if it exits first. Rejects if the
- * system refuses to start it. Calls `onExit` when a worker that has listened exits.
+ * Starts one worker. Resolves with the worker's port once it listens, or with its exit if it exits first. Rejects if
+ * the system refuses to start it. Calls `onExit` when a worker that has listened exits.
  */
-async function startWorker(onExit: (exit: LogFields) => void): Promise<number | null> {
+async function startWorker(onExit: (exit: LogFields) => void): Promise<number | LogFields> {
   const worker = cluster.fork();
   const listening = once(worker, 'listening').then(([address]) => {
     worker.once('exit', (code, signal) => onExit({ worker: worker.id, code, signal }));
     return (address as { port: number }).port;
   });
-  const ended = once(worker, 'exit').then(() => null);
+  const ended = once(worker, 'exit').then(([code, signal]) => ({ worker: worker.id, code, signal }));
   return Promise.race([listening, ended]);
 }
 

@@ -227,7 +227,7 @@ const sources: LabelsAction = async ({ store: url, state, json }, print) => {
     return { ...sums, ...rest };
   });
   if (json) print(JSON.stringify({ ...report, listed: lines, domains }));
-  else for (const text of table(report, lines, domains)) print(text);
+  else for (const text of table(totalsOf(report, window.ofSource, lines), report, lines, domains)) print(text);
   return 0;
 };
 
@@ -264,6 +264,23 @@ function lineOf(source: ReportedSource, window: number): Line {
   };
 }
 
+/**
+ * Returns the line of all sources. Its rows in the window include those of sources that the instrument no longer knows.
+ * The report has no total of the slots, so the slots of its domains are added, and those of listed sources whose domains
+ * are missing: it lists at most 1,000 domains, and none if an earlier version wrote it.
+ */
+function totalsOf(
+  { sources: known, totals, domains }: SourcesReport,
+  rows: ReadonlyMap<string, number>,
+  lines: readonly Line[],
+): Line {
+  const summed = new Set(domains.map(({ domain }) => domain));
+  const others = lines.filter(({ domain }) => !summed.has(domain));
+  const slots = [...domains, ...others].reduce((total, one) => total + one.slots, 0);
+  const window = [...rows.values()].reduce((total, count) => total + count, 0);
+  return { name: `${known} sources`, domain: '-', state: '-', standing: '-', window, slots, ...totals };
+}
+
 const columns = [
   'cpu s',
   'MB in',
@@ -277,12 +294,13 @@ const columns = [
   'standing',
 ];
 
-function table(report: SourcesReport, lines: readonly Line[], domains: readonly DomainLine[]): string[] {
-  const { generatedAt, startedAt, sources: known, totals } = report;
+function table(
+  all: Line,
+  { generatedAt, startedAt }: SourcesReport,
+  lines: readonly Line[],
+  domains: readonly DomainLine[],
+): string[] {
   const right = new Set(columns.keys());
-  const sum = (count: 'slots' | 'window'): number => domains.reduce((total, line) => total + line[count], 0);
-  const rest = { domain: '-', state: '-', standing: '-', window: sum('window'), slots: sum('slots') };
-  const all: Line = { name: `${known} sources`, ...rest, ...totals };
   return [
     `since ${startedAt}, as of ${generatedAt}; window: rows that the store holds`,
     ...aligned(

@@ -32,7 +32,7 @@ test.each([
     await writer.append({ ...batch([6]), at: micros(noon + day) });
     await place.close();
     writeFileSync(join(place.path, 'labels-sources.json'), JSON.stringify(file));
-    const values = { store: `sqlite:${place.path}`, state: null, json: false } as Values<typeof labelsSettings>;
+    const values = { store: `sqlite:${place.path}`, state: '', json: false } as Values<typeof labelsSettings>;
     const lines: string[] = [];
     expect(await upkeepActions.sources(values, (line) => lines.push(line), [])).toBe(0);
     expect(lines.slice(2, 4).map((line) => line.trim().split(/ +/).join(' '))).toEqual([

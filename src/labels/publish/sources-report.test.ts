@@ -36,7 +36,7 @@ describe('the report of sources', () => {
     expect(await readSourcesReport(folder)).toEqual(report);
   });
 
-  it('sums every source by domain, also sources that are not listed', async () => {
+  it('sums all sources of each listed domain, also sources that are not listed', async () => {
     const busy = Array.from({ length: 600 }, (_, n) => source(n, { cpuMs: 1_000 + n, bytesIn: 10 }));
     const idle = Array.from({ length: 100 }, (_, n) => source(1_000 + n, { domains: ['evil.example'], slots: 0 }));
     const report = makeSourcesReport([...busy, ...idle], times);

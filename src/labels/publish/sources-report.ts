@@ -6,8 +6,8 @@ import { systemCode } from '../../ops/errors.ts';
 
 /**
  * Report of each source's resource use, in a file next to the store: the running instrument writes the file, and
- * `almanac labels sources` reads it. The report contains labelers but no subjects. Its size is bounded, because it
- * lists only the most expensive sources, the sums over all sources, and the most expensive and largest domains.
+ * `almanac labels sources` reads it. The report contains labelers but no subjects. Its size is bounded: it contains the
+ * sums over all sources, and lists only the most expensive sources and the most expensive and largest domains.
  */
 
 /** Maximum number of sources that a report lists. */
@@ -102,8 +102,8 @@ function sumByDomain(sources: readonly ReportedSource[]): ReportedDomain[] {
   return all.filter((one, at) => at < maxReportedDomains || largest.has(one));
 }
 
-/** Returns the domain under which a source with these domains is summed. */
-function reportedDomain(domains: readonly string[]): string {
+/** Returns the domain under which a report sums a source with these domains. */
+export function reportedDomain(domains: readonly string[]): string {
   return domains.at(-1) ?? '-';
 }
 

@@ -1,7 +1,12 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { formatTimestamp } from '../../contract/timestamp.ts';
 import { changeDenyFile, DenyList, domainsOfLabeler, requireDenyList } from '../../labels/operator/deny-file.ts';
-import { type ReportedSource, readSourcesReport, type SourcesReport } from '../../labels/publish/sources-report.ts';
+import {
+  type ReportedSource,
+  readSourcesReport,
+  reportedDomain,
+  type SourcesReport,
+} from '../../labels/publish/sources-report.ts';
 import { OperatorError, systemCode } from '../../ops/errors.ts';
 import { StoreError } from '../../store/errors.ts';
 import {
@@ -210,8 +215,8 @@ interface DomainLine extends Line {
 }
 
 /**
- * Lists the most expensive sources, and then the sums over all sources by domain. Prints JSON with `--json`. Rejects with
- * OperatorError if no instrument has written a report yet.
+ * Lists the most expensive sources, and then the most expensive and the largest domains, each with the sums over all its
+ * sources. Prints JSON with `--json`. Rejects with OperatorError if no instrument has written a report yet.
  */
 const sources: LabelsAction = async ({ store: url, state, json }, print) => {
   const folder = storeFolder({ store: url, state });
@@ -238,8 +243,8 @@ const sources: LabelsAction = async ({ store: url, state, json }, print) => {
 async function rowsInWindow(store: StoreReader, listed: readonly ReportedSource[]) {
   const { floor, end } = await store.frontier();
   const counts = floor < end ? await store.countsByLabeler({ start: floor, end }) : [];
-  const domains = new Map((await store.roster()).map((row) => [row.did, domainOf(domainsOfLabeler(row))]));
-  for (const source of listed) domains.set(source.did, domainOf(source.domains));
+  const domains = new Map((await store.roster()).map((row) => [row.did, reportedDomain(domainsOfLabeler(row))]));
+  for (const source of listed) domains.set(source.did, reportedDomain(source.domains));
   const ofSource = new Map<string, number>();
   const ofDomain = new Map<string, number>();
   for (const { labeler: did, applied, removed } of counts) {
@@ -250,16 +255,11 @@ async function rowsInWindow(store: StoreReader, listed: readonly ReportedSource[
   return { ofSource, ofDomain };
 }
 
-/** Returns the domain under which the report sums a source with these domains. */
-function domainOf(domains: readonly string[]): string {
-  return domains.at(-1) ?? '-';
-}
-
 function lineOf(source: ReportedSource, window: number): Line {
   const { did, domains, state, standing, denied, slots } = source;
   const { bytesIn, bytesStored, rows, cpuMs, writes, throttledMs } = source;
   return {
-    ...{ name: did, domain: domainOf(domains), state: denied ? 'denied' : state, standing, window, slots },
+    ...{ name: did, domain: reportedDomain(domains), state: denied ? 'denied' : state, standing, window, slots },
     ...{ bytesIn, bytesStored, rows, cpuMs, writes, throttledMs },
   };
 }

@@ -33,7 +33,7 @@ interface ServeOptions {
  * cannot start or fails later.
  */
 export async function serveUntilStopped({ metricsPort = null, log = silentLog, start }: ServeOptions): Promise<number> {
-  // A signal that arrives during startup is handled once startup is complete.
+  // A signal during startup aborts the signal that `start` receives. A start that ignores it is completed first.
   const asked = firstSignal();
   const registry = metricsPort === null ? null : await defaultRegistry();
   const metrics =

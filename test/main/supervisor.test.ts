@@ -104,7 +104,7 @@ test('if a part cannot be started at first, the observatory reports the reason a
 });
 
 test.each([
-  ['before the start starts none', false, []],
+  ['before the start prevents the start of every part', false, []],
   ['during the start stops the parts that have not printed a line, and starts none after them', true, ['account']],
 ])('an abort %s', async (_, isStarted, names) => {
   const binary = ownBinary();

@@ -20,9 +20,9 @@ export function fillTarget(epoch: Micros, now: Micros): Micros {
 }
 
 /**
- * Returns true if the date of a label shows that the label was authored after a stream opened at `opened`. If the date is in
- * the future, the labeler's clock is ahead, by at most 300 s: the date must then be 300 s after the opening, because a label
- * with an earlier one may be older than the stream.
+ * Returns true if, by its date, a label was authored after a stream opened at `opened`. A date in the future shows that
+ * the labeler's clock is ahead, by up to 300 s. Such a date must be at least 300 s after the opening; otherwise, the
+ * label may be older than the stream.
  */
 export function isAfterOpening(authored: Micros | null, opened: Micros, now: Micros): boolean {
   if (authored === null || authored < opened) return false;

@@ -286,8 +286,9 @@ export class FrameReader {
     const taken = await this.#intake.take({ rows, transport: 'stream', since, through, again, move }, this.#signal);
     const { cursor, liveFrom } = this.#stream;
     if (cursor === null || tracker.whole || liveFrom === null) return taken;
-    // Labels that were missed before a stream with a cursor opened, and that it still has, precede the first label that was
-    // authored since then: the source is then read to its end. Without a cursor, a later connection may replay them.
+    // A stream with a cursor delivers the missed labels that the labeler still has before any label that was authored
+    // after the opening. Once such a label arrives, the source is read to its end. Without a cursor, a later connection
+    // may replay the missed labels.
     const now = this.#ports.time.clock();
     const live = rows.filter((row) => isAfterOpening(authoredOf(row), liveFrom, now)).length;
     if (live > 0) await this.#caughtUp(live === rows.length ? readBefore : tracker.readAt, through);

@@ -345,7 +345,7 @@ export class Roster {
 
   /**
    * Returns the time until a document's next resolution, in milliseconds. A directory that fails, or whose replica
-   * answered, is retried at constant intervals; a failing host of did:web at those of `webRetryAfter`.
+   * answered, is retried at constant intervals. For a failing host of did:web, `webRetryAfter` returns the interval.
    */
   #nextAfter(labeler: KnownLabeler, resolution: Resolution): number {
     const { refreshMs, retryMs } = this.#options;

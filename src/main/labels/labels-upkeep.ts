@@ -1,12 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { formatTimestamp } from '../../contract/timestamp.ts';
 import { changeDenyFile, DenyList, domainsOfLabeler, requireDenyList } from '../../labels/operator/deny-file.ts';
-import {
-  type ReportedSource,
-  readSourcesReport,
-  reportedDomain,
-  type SourcesReport,
-} from '../../labels/publish/sources-report.ts';
+import { readSourcesReport, reportedDomain, type SourcesReport } from '../../labels/publish/sources-report.ts';
 import { OperatorError, systemCode } from '../../ops/errors.ts';
 import { StoreError } from '../../store/errors.ts';
 import {
@@ -198,6 +193,9 @@ async function until(holds: () => Promise<boolean>, withinMs: number, otherwise:
     if (performance.now() > deadline) throw new OperatorError(`${otherwise} within ${withinMs / 1000} s`);
   }
 }
+
+/** One source that the report lists. */
+type ReportedSource = SourcesReport['listed'][number];
 
 /** One source with its rows in the window. */
 interface Line

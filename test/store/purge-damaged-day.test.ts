@@ -4,6 +4,7 @@ import { labelers, noon } from '../../harness/conformance/labels.ts';
 import { batch, problems } from '../../harness/conformance/suite.ts';
 import { fillForPurge, hostile, hostileRows, otherRows, requestedAt } from '../../harness/store/purge-store.ts';
 import { sealedToday, useSqliteFolder } from '../../harness/store/sqlite-folder.ts';
+import { StoreError, type StoreErrorCode } from '../../src/store/errors.ts';
 import type { StoreReader, StoreWriter } from '../../src/store/port.ts';
 import type { Faults } from '../../src/store/sqlite/base/connection.ts';
 import type { FileEvent } from '../../src/store/sqlite/base/files.ts';
@@ -129,3 +130,16 @@ it('a purge that was interrupted after the altered day counts the rows of the in
   // The interrupted day counts as one row, because the number of its removed rows is lost.
   expect((await again.purges())[0]).toMatchObject({ completedAt: null, rows: 1 + 3 * hostileRows });
 });
+
+it.each<StoreErrorCode>(['io_failed', 'unexpected', 'closed'])(
+  'a purge fails with %s, which is not about the content of the day, and reports no day',
+  async (code) => {
+    const store = open((point) => {
+      if (point === 'purge.begun') throw new StoreError(code, 'cut short');
+    });
+    await expect(purge(store)).rejects.toMatchObject({ code, message: 'cut short' });
+    await expect(purge(store)).rejects.toMatchObject({ code, message: 'cut short' });
+    expect(events).toEqual([]);
+    expect((await store.purges())[0]).toMatchObject({ completedAt: null, rows: 0, daysLeft: 5 });
+  },
+);

@@ -80,8 +80,8 @@ function nextStep(
 }
 
 /**
- * Replaces a sealed day with a file without the rows of the source. Readers see either the old or the new file. If the
- * day cannot be rewritten and a retry would not help, leaves the day unchanged and reports it.
+ * Replaces a sealed day with a file without the rows of the source. Readers see either the old or the new file. Leaves a
+ * damaged day unchanged and reports it.
  */
 async function purgeSealed(work: PurgeWork, request: PurgeRow, step: RemovalStep): Promise<void> {
   const { paths, state, faults } = work;
@@ -122,12 +122,12 @@ async function writeWithoutSource(work: PurgeWork, source: string, day: number):
 }
 
 /**
- * Reports a sealed day that cannot be changed, because damage to one old day must not stop the writer. Throws the error
- * if a retry may help, or if the store was closed.
+ * Reports a sealed day that is damaged, because damage to one old day must not stop the writer. Throws any other error,
+ * and any error after the store was closed.
  */
 function reportLeft({ paths, onFile, signal }: PurgeWork, day: number, thrown: unknown, what: string): void {
   const error = storeError(thrown, paths.days);
-  if (signal.aborted || !(error instanceof StoreError) || error.retry) throw error;
+  if (signal.aborted || !(error instanceof StoreError) || error.code !== 'damaged') throw error;
   const name = basename(dayPath(paths, day, 'sealed'));
   onFile({ name, day: dayName(day), action: 'left', reason: `${what}: ${error.message}` });
 }
@@ -199,8 +199,7 @@ function suspendSpaceDay({ paths, state }: PurgeWork): void {
 }
 
 /**
- * Removes the rows about spaces from a sealed day. If the day cannot be rewritten and a retry would not help, leaves
- * the day unchanged and reports it.
+ * Removes the rows about spaces from a sealed day. Leaves a damaged day unchanged and reports it.
  */
 async function removeOrLeave(work: PurgeWork, removal: SpaceRow, step: RemovalStep): Promise<void> {
   try {

@@ -5,7 +5,7 @@ import { discardIdentities } from '../../common/kept-identities.ts';
 import { StoreError, unfinishedCopy } from '../../errors.ts';
 import type { StoredGap } from '../../port.ts';
 import { dayName, dayStart, type Interval, micros } from '../../time.ts';
-import { isAbsent, lockWaitMs, type Sqlite, storeError } from '../base/connection.ts';
+import { isAbsent, lockWaitMs, type Sqlite, storeError, syncFolder } from '../base/connection.ts';
 import { type DayForm, dayPath, listDays, type OnFile, type StorePaths, unfinishedNames } from '../base/files.ts';
 import { DayReader } from '../day/day-reader.ts';
 import { metaNames } from '../schema/day-schema.ts';
@@ -27,12 +27,16 @@ interface LostTail extends Interval {
 
 /**
  * Records a gap for the lost commits of each day. The remaining rows of the day are kept. Returns true if it recorded a
- * gap: identities that were read before then include those of lost rows.
+ * gap. Identities that were read earlier may then include those of lost rows.
  */
 export function recordLostTails(paths: StorePaths, state: StateChanges, onFile: OnFile): boolean {
   const lost = uncovered(paths, state.catalog().days, state);
-  // Remove the kept identities before the loss is recorded, because no later start detects it.
-  if (lost.length > 0) discardIdentities(paths.identities);
+  if (lost.length > 0) {
+    // Remove the kept identities before the loss is recorded, because no later start detects it.
+    discardIdentities(paths.identities);
+    // Without this, a power failure could undo the removal but keep the record of the loss.
+    syncFolder(paths.folder);
+  }
   for (const { day, start, end, isCertain } of lost) {
     state.recordGap.immediate({ source: null, reason: 'unknown', start, end });
     const name = `${dayName(day)}.open.sqlite`;

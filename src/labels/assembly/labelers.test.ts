@@ -6,11 +6,19 @@ import { answered, asked } from '../../../harness/labels/label-reader.ts';
 import { createNameResolver } from '../../network/dns/name-resolver.ts';
 import { createHttpClient } from '../../network/http/http.ts';
 import { silentLog } from '../../ops/log.ts';
+import type { Definitions } from '../../store/roster.ts';
 import { micros } from '../../store/time.ts';
 import type { DenyEntry } from '../operator/deny-file.ts';
 import { LabelerMetadata } from '../roster/labeler-metadata.ts';
 import { maxKnown, Roster } from '../roster/roster.ts';
-import { addAllowed, followLabeler, labelerEvents, loadRoster, operationHandler } from './labelers.ts';
+import {
+  addAllowed,
+  definitionCommits,
+  followLabeler,
+  labelerEvents,
+  loadRoster,
+  operationHandler,
+} from './labelers.ts';
 
 const host = 'plc.example';
 const base32 = 'abcdefghijklmnopqrstuvwxyz234567';
@@ -79,6 +87,29 @@ test('an operation of a known labeler triggers a read of its document, even if t
   expect([...(roster.labeler(did(1))?.provenance ?? [])]).toEqual(['seeds', 'directory plc.example']);
   stop.abort();
   await run;
+});
+
+test('the definitions of a labeler that is evicted while they wait for a commit are not stored', async () => {
+  const known = new Set([did(1), did(2), did(3)]);
+  const commits: string[][] = [];
+  const store = {
+    putDefinitions: async (all: readonly Definitions[]) => {
+      commits.push(all.map((one) => one.did).sort());
+      // The newest stored revision of the third labeler is equal.
+      return all.map((one) => one.did !== did(3));
+    },
+  };
+  const shareOf = (source: string) => ({ priority: 'new' as const, domain: source, source });
+  const { signal } = new AbortController();
+  const queue = definitionCommits({ store, shares: { shareOf } }, (one) => known.has(one), signal);
+  const put = (n: number) => queue.put({ did: did(n), seenAt: micros(1), content: '{}' });
+  const first = [put(1), put(2), put(3)];
+  known.delete(did(1));
+  expect(await Promise.all(first)).toEqual([false, true, false]);
+  const last = put(2);
+  known.delete(did(2));
+  expect(await last).toBe(false);
+  expect(commits).toEqual([[did(2), did(3)]]);
 });
 
 test('nothing is kept of the labelers that a full roster evicts', () => {

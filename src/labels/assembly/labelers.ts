@@ -47,12 +47,31 @@ class DefinitionsStored {
   notify: (did: string) => void = () => undefined;
 }
 
-/** Creates the queue in which labelers' definitions wait for their commit. */
-function definitionCommits({ store, shares }: Foundation, signal: AbortSignal): GroupedCommits<Definitions, boolean> {
+/** Parts that `definitionCommits` uses. */
+interface CommittingParts {
+  readonly store: Pick<StoreWriter, 'putDefinitions'>;
+  readonly shares: Pick<Foundation['shares'], 'shareOf'>;
+}
+
+/**
+ * Creates the queue in which labelers' definitions wait for their commit. Does not store definitions of a labeler that
+ * is no longer known when its turn comes; their result is false.
+ */
+export function definitionCommits(
+  { store, shares }: CommittingParts,
+  isKnown: (did: string) => boolean,
+  signal: AbortSignal,
+): GroupedCommits<Definitions, boolean> {
   const { shareOf } = shares;
   return new GroupedCommits({
     ...{ wait, signal, bytesOf: ({ content }) => Buffer.byteLength(content), shareOf: ({ did }) => shareOf(did) },
-    commit: (changes) => store.putDefinitions(changes, definitionShares(shareOf)),
+    commit: async (changes) => {
+      // A labeler may be evicted while its definitions wait. Nothing would remove definitions that are stored afterwards.
+      const known = changes.filter(({ did }) => isKnown(did));
+      const added = known.length > 0 ? await store.putDefinitions(known, definitionShares(shareOf)) : [];
+      const results = new Map(known.map((change, i) => [change, added[i] ?? false]));
+      return changes.map((change) => results.get(change) ?? false);
+    },
   });
 }
 
@@ -95,7 +114,7 @@ export async function createLabelers(
   const stored = new DefinitionsStored();
   const metadata = new LabelerMetadata({
     ...{ http, identities, clock, wait, log, shareOf: shares.shareOf, resolveTxt },
-    revisions: definitionCommits(base, signal),
+    revisions: definitionCommits(base, (did) => roster.labeler(did) !== undefined, signal),
     labeler: (did) => {
       const labeler = roster.labeler(did);
       return labeler?.denied ? undefined : labeler;

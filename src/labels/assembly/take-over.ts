@@ -83,8 +83,8 @@ export async function takeOver(
     clock,
     refused,
     ...{ repeats: ports.acceptance.repeats, filledIn: ports.acceptance.filledIn },
-    shares: definitionShares(shares.shareOf),
-    stored: positions,
+    isKnown: (did) => known.has(did) || former.rows.has(did),
+    ...{ shares: definitionShares(shares.shareOf), stored: positions },
   });
   await changeGaps(writer, withdrawals);
   const strangers = rows.filter(({ did }) => !known.has(did));

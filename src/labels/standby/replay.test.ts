@@ -10,6 +10,7 @@ import { replay, withoutPurged } from './replay.ts';
 const did = 'did:plc:a';
 const unchanged = { refusals: [], changes: [] };
 const shares = { isProtected: () => false, groupOf: (labeler: string) => labeler };
+const isKnown = (labeler: string) => labeler !== 'did:plc:evicted';
 
 /** Returns the memory of a standby that received one page with a row, and the key of the labeler. */
 function keptPage(): Kept {
@@ -58,6 +59,7 @@ test('a replay stores keys before rows, because repeats depend on the keys, and 
     refused: unchanged,
     repeats,
     filledIn,
+    isKnown,
     shares,
     stored: [],
   });
@@ -65,14 +67,21 @@ test('a replay stores keys before rows, because repeats depend on the keys, and 
   expect(result).toEqual({ rows: 1, known: 0 });
 });
 
-test('a replay stores definitions in few commits, and skips a labeler if the writer has a newer revision of its definitions', async () => {
+test('a replay stores definitions in few commits, and skips a labeler that was evicted or of which the writer has a newer revision', async () => {
   const { changes, writer } = recordingWriter();
   const kept = keptPage();
   const revision = (name: string, content = '{}') => ({ did: `did:plc:${name}`, seenAt: micros(2), content });
   const large = 'x'.repeat(1024 * 1024);
-  kept.putDefinitions([revision('a', large), revision('newer'), revision('b', large), revision('c')]);
+  kept.putDefinitions([
+    revision('a', large),
+    revision('newer'),
+    revision('evicted'),
+    revision('b', large),
+    revision('c'),
+  ]);
   const repeats = { find: async () => noChanges };
-  await replay(kept, writer, { clock: () => micros(3), refused: unchanged, repeats, filledIn, shares, stored: [] });
+  const options = { clock: () => micros(3), refused: unchanged, repeats, filledIn, isKnown, shares, stored: [] };
+  await replay(kept, writer, options);
   expect(changes.slice(-2)).toEqual(['definitions of did:plc:a', 'definitions of did:plc:b, did:plc:c']);
 });
 
@@ -99,7 +108,7 @@ test('a replay dates pages, positions and marks at the time of the pages that th
   await replay(
     kept,
     { ...writer, append },
-    { ...{ clock, refused, repeats, filledIn: new FilledIn() }, shares, stored },
+    { ...{ clock, refused, repeats, filledIn: new FilledIn() }, isKnown, shares, stored },
   );
   expect(batches.map(({ at, pagesAt, positions }) => ({ at, pagesAt, positions }))).toEqual([
     {
@@ -127,6 +136,7 @@ test('a replay marks the rows that a standby kept for longer than 90 seconds as 
       refused: unchanged,
       repeats,
       filledIn: new FilledIn(),
+      isKnown,
       shares,
       stored: [],
     };

@@ -29,6 +29,8 @@ const maxTexts = 200;
 interface ReplayOptions {
   readonly clock: () => Micros;
   readonly refused: RefusedMerge;
+  /** Returns true for a labeler in the roster of this standby or of the former writer. */
+  readonly isKnown: (did: string) => boolean;
   /** Rules for removing definitions when the space for definitions is full. */
   readonly shares: DefinitionShares;
   readonly repeats: Pick<RepeatMemory, 'find'>;
@@ -41,13 +43,13 @@ interface ReplayOptions {
  * Stores the data that a standby kept: the keys, the rows, the counts of refused rows, the positions after all these
  * rows, and the definitions that are newer than those of the store. Pages keep the times at which they were accepted,
  * because storing them is not an observation; a position has the time of its last page in either instrument. Removes the
- * rows from memory, and does not store purged rows. Returns the number of rows that the store did not contain yet, and the number of rows that it already
- * contained.
+ * rows from memory. Does not store purged rows, or definitions of labelers that are no longer known. Returns the number
+ * of rows that the store did not contain yet, and the number of rows that it already contained.
  */
 export async function replay(
   kept: Kept,
   store: Pick<StoreWriter, 'append' | 'purges' | 'putKeys' | 'putDefinitions' | 'definitions'>,
-  { clock, refused, repeats, filledIn, shares, stored }: ReplayOptions,
+  { clock, refused, repeats, filledIn, isKnown, shares, stored }: ReplayOptions,
 ): Promise<{ readonly rows: number; readonly known: number }> {
   const result = { rows: 0, known: 0 };
   const append = async (content: Partial<Batch>, at = clock()): Promise<void> => {
@@ -83,8 +85,9 @@ export async function replay(
   // Store the counts of refused rows before the positions: after a crash between the two, the rows are read again and
   // are not counted twice.
   for (const positions of chunks(datedPositions(kept, stored, clock()), maxTexts)) await append({ positions });
-  const definitions = parts([...kept.definitions], ({ content }) => content.length, maxTexts);
-  for (const part of definitions) {
+  // Nothing would remove the definitions of a labeler that both rosters have evicted.
+  const definitions = [...kept.definitions].filter(({ did }) => isKnown(did));
+  for (const part of parts(definitions, ({ content }) => content.length, maxTexts)) {
     const newer: Definitions[] = [];
     for (const one of part) {
       const [newest] = await store.definitions(one.did);

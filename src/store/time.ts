@@ -45,9 +45,10 @@ export function dayFromName(name: string): number | null {
 }
 
 /**
- * Returns the number of days after which no row of a day is stored any more, counted from the start of the day. One more
- * day than the window is retained, for exports that are still running, and a day is removed as a whole.
+ * Returns the age in days, counted from the start of a day, at which upkeep may remove the day. One more day than the
+ * window is retained, for exports that are still running, and a day is removed as a whole. Upkeep removes the day some
+ * minutes later, or after a purge. Texts therefore promise the removal of a row within one day more than this age.
  */
-export function daysUntilRemoval(windowDays: number): number {
+export function daysUntilExpiry(windowDays: number): number {
   return windowDays + 2;
 }

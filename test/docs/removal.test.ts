@@ -3,12 +3,12 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { root } from '../../harness/process/imports.ts';
 import { windowDays } from '../../src/account/query/query.ts';
-import { daysUntilRemoval } from '../../src/store/time.ts';
+import { daysUntilExpiry } from '../../src/store/time.ts';
 
 const textOf = (name: string): string => readFileSync(join(root, name), 'utf8');
 
-it('the page for operators of labelers and docs/account.md state for how many days rows are shown, and after how many they are removed', () => {
-  const days = daysUntilRemoval(windowDays);
+it('the page for operators of labelers and docs/account.md state for how many days rows are shown, and within how many they are removed', () => {
+  const days = daysUntilExpiry(windowDays) + 1;
   expect(textOf('docs/for-labelers.md')).toContain(`shown for ${windowDays} days from arrival`);
   expect(textOf('docs/account.md')).toContain(`a rolling window of ${windowDays} days`);
   for (const name of ['docs/for-labelers.md', 'docs/account.md'])

@@ -70,7 +70,7 @@ export const de: Texts = {
     'Keine Aussage darüber, welche Labels ein Konto hat: Almanac beobachtet, wie Labels vergeben und entfernt werden, nicht, welche derzeit gelten.',
     'Keine vollständige Liste: Wurde kein Label beobachtet, kann es trotzdem eines geben.',
     'Kein Urteil: Werte und Definitionen stammen von den Labelern selbst.',
-    'Kein Archiv: Zeilen, auch die von gelöschten Konten, werden 30 Tage lang gezeigt und innerhalb von 32 Tagen gelöscht, solange der Dienst läuft.',
+    'Kein Archiv: Zeilen, auch die von gelöschten Konten, werden 30 Tage lang angezeigt und innerhalb von 33 Tagen gelöscht, solange der Dienst läuft.',
     'Keine Aufzeichnung der Besucher: Nachgeschlagene Konten werden nicht protokolliert, und es wird kein Cookie gesetzt.',
   ],
 
@@ -377,6 +377,6 @@ export const de: Texts = {
     link('den Export dieser Abfrage'),
     ' lesen oder mit ',
     command,
-    '. Zeilen, auch die von gelöschten Konten, werden 30 Tage lang gezeigt und innerhalb von 32 Tagen gelöscht, solange der Dienst läuft.',
+    '. Zeilen, auch die von gelöschten Konten, werden 30 Tage lang angezeigt und innerhalb von 33 Tagen gelöscht, solange der Dienst läuft.',
   ],
 };

@@ -85,7 +85,7 @@ export const entryEn = {
     'Not a statement of which labels an account has: Almanac observes applications and removals, not the labels that apply now.',
     'Not complete: observing no label does not mean that no label exists.',
     'Not a judgement: values and definitions are the labelers’ own words.',
-    'Not an archive: rows, including those of deleted accounts, are shown for 30 days, and removed within 32 days while the service runs.',
+    'Not an archive: rows, including those of deleted accounts, are shown for 30 days, and removed within 33 days while the service runs.',
     'No record of visitors: looked-up accounts are not logged, and no cookie is set.',
   ] as readonly [string, string, string, string, string],
 

@@ -286,7 +286,7 @@ const viewEn = {
     link('the export of this query'),
     ', or with ',
     command,
-    '. Rows, including those of deleted accounts, are shown for 30 days, and removed within 32 days while the service runs.',
+    '. Rows, including those of deleted accounts, are shown for 30 days, and removed within 33 days while the service runs.',
   ],
 };
 

@@ -67,7 +67,7 @@ export const es: Texts = {
     'No dice qué etiquetas tiene una cuenta: Almanac observa cuándo se aplican y se retiran, no cuáles están vigentes ahora.',
     'No es completo: que no se haya observado ninguna etiqueta no significa que no exista.',
     'No es un juicio: los valores y las definiciones son palabras de los propios etiquetadores.',
-    'No es un archivo: las filas, también las de cuentas borradas, se muestran durante 30 días y se eliminan en un plazo de 32 días mientras el servicio está en marcha.',
+    'No es un archivo: las filas, también las de cuentas borradas, se muestran durante 30 días y se eliminan en un plazo máximo de 33 días mientras el servicio está en marcha.',
     'No guarda datos de las visitas: las cuentas consultadas no se registran y no se usa ninguna cookie.',
   ],
 
@@ -368,6 +368,6 @@ export const es: Texts = {
     link('la exportación de esta consulta'),
     ' o con ',
     command,
-    '. Las filas, también las de cuentas borradas, se muestran durante 30 días y se eliminan en un plazo de 32 días mientras el servicio está en marcha.',
+    '. Las filas, también las de cuentas borradas, se muestran durante 30 días y se eliminan en un plazo máximo de 33 días mientras el servicio está en marcha.',
   ],
 };

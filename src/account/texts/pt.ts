@@ -67,7 +67,7 @@ export const pt: Texts = {
     'Não diz quais rótulos uma conta tem: o Almanac observa quando são aplicados e removidos, não quais valem agora.',
     'Não é completo: se nenhum rótulo foi observado, isso não significa que nenhum exista.',
     'Não é um julgamento: os valores e as definições são palavras dos próprios rotuladores.',
-    'Não é um arquivo: as linhas, inclusive as de contas excluídas, são exibidas por 30 dias e removidas em até 32 dias enquanto o serviço está em execução.',
+    'Não é um arquivo: as linhas, inclusive as de contas excluídas, são exibidas por 30 dias e removidas em até 33 dias enquanto o serviço está em execução.',
     'Não guarda dados de visitantes: as contas consultadas não são registradas e nenhum cookie é usado.',
   ],
 
@@ -366,6 +366,6 @@ export const pt: Texts = {
     link('a exportação desta consulta'),
     ' ou com ',
     command,
-    '. As linhas, inclusive as de contas excluídas, são exibidas por 30 dias e removidas em até 32 dias enquanto o serviço está em execução.',
+    '. As linhas, inclusive as de contas excluídas, são exibidas por 30 dias e removidas em até 33 dias enquanto o serviço está em execução.',
   ],
 };

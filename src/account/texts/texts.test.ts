@@ -1,6 +1,6 @@
 import { isValidElement } from 'preact';
 import { describe, expect, it } from 'vitest';
-import { daysUntilRemoval } from '../../store/time.ts';
+import { daysUntilExpiry } from '../../store/time.ts';
 import { languages } from '../../web/language.ts';
 import { windowDays } from '../query/query.ts';
 import type { Texts } from './en.ts';
@@ -174,11 +174,11 @@ it.each([
 );
 
 it.each(languages)(
-  'the catalogue in %s states for how many days rows are shown, and after how many they are removed',
+  'the catalogue in %s states for how many days rows are shown, and within how many they are removed',
   (language) => {
     const t = textsOf(language);
     const texts = [t.isNot[3], ...textsFrom(t, ['downloadsExpire', t.downloadsExpire])];
-    const days = [windowDays, daysUntilRemoval(windowDays)].map(String);
+    const days = [windowDays, daysUntilExpiry(windowDays) + 1].map(String);
     expect(texts.map((text) => text.match(/\d{2,}/g))).toEqual([days, days]);
   },
 );

@@ -5,7 +5,7 @@ import { rosterRow } from '../../../harness/store/roster-row.ts';
 import { everyRow } from '../../../harness/store/scan.ts';
 import type { DayReport, StoreReader } from '../../../src/store/port.ts';
 import type { RosterRow } from '../../../src/store/roster.ts';
-import { day, dayStart, daysUntilRemoval, minute } from '../../../src/store/time.ts';
+import { day, dayStart, daysUntilExpiry, minute } from '../../../src/store/time.ts';
 
 const [mod = '', other = ''] = labelers;
 
@@ -52,7 +52,7 @@ describe.each(kinds)('in a $name store,', (kind) => {
       expect(await everyRow(on.store, { start: dayStart(20_003), end: later(now, 9) })).toHaveLength(4);
     });
 
-    it('keeps the rows of a window of 30 days for at least 31 days, and removes them within 32', async () => {
+    it('keeps the rows of a window of 30 days for at least 31 days, and removes a day at the age of 32', async () => {
       const [first, next] = [dayStart(20_000), dayStart(20_000 + 31)];
       await on.reopen(first, { windowDays: 30 });
       for (const [at, label] of [
@@ -60,7 +60,7 @@ describe.each(kinds)('in a $name store,', (kind) => {
         [later(next, 1), 2],
       ] as const)
         await on.store.append(batch(at, [label]));
-      const removedAt = dayStart(20_000 + daysUntilRemoval(30));
+      const removedAt = dayStart(20_000 + daysUntilExpiry(30));
       expect((await on.store.maintain(later(removedAt, -1))).expired).toEqual([]);
       expect((await on.store.maintain(removedAt)).expired).toEqual(['2024-10-04']);
     });

@@ -3,7 +3,7 @@ import type { Micros } from '../../../contract/timestamp.ts';
 import { StoreError } from '../../errors.ts';
 import { identityBytes } from '../../label.ts';
 import { duplicateHorizon, type Maintenance } from '../../port.ts';
-import { dayFromName, dayName, dayOf, dayStart, daysUntilRemoval, hour, minute } from '../../time.ts';
+import { dayFromName, dayName, dayOf, dayStart, daysUntilExpiry, hour, minute } from '../../time.ts';
 import type { Lease } from '../base/lease.ts';
 import { longLimits, type Queries, type Session } from '../base/session.ts';
 import { recountGroups } from '../count/counters.ts';
@@ -71,7 +71,7 @@ async function seal({ session, lease, signal }: Upkeep, day: number): Promise<bo
  */
 async function expire({ session, lease, windowDays, signal }: Upkeep, at: Micros): Promise<string[]> {
   // Retain one day more than the window for exports that are still running.
-  const lastDay = dayOf(at) - daysUntilRemoval(windowDays);
+  const lastDay = dayOf(at) - daysUntilExpiry(windowDays);
   return session.write(
     async (queries) => {
       await lease.check(queries);

@@ -5,7 +5,7 @@ import { Worker } from 'node:worker_threads';
 import type { Micros } from '../../../contract/timestamp.ts';
 import { StoreError, type StoreErrorCode, storeErrors } from '../../errors.ts';
 import { duplicateHorizon, type Maintenance } from '../../port.ts';
-import { dayFromName, dayName, dayOf, dayStart, daysUntilRemoval } from '../../time.ts';
+import { dayFromName, dayName, dayOf, dayStart, daysUntilExpiry } from '../../time.ts';
 import { type Faults, storeError, syncFolder } from '../base/connection.ts';
 import {
   type DayForm,
@@ -101,7 +101,7 @@ async function seal({ paths, state, faults, onFile, signal }: Upkeep, day: numbe
 function expire({ paths, state, windowDays, faults, onFile }: Upkeep, at: Micros): string[] {
   // Retain one day more than the window for exports that are still running. A reader may still have the file open: it
   // refuses intervals before the floor, and the space becomes free once it has closed the file.
-  const lastDay = dayOf(at) - daysUntilRemoval(windowDays);
+  const lastDay = dayOf(at) - daysUntilExpiry(windowDays);
   const [oldest, next] = state.catalog().days;
   if (!oldest || !next || oldest.day > lastDay) return [];
   state.dropDaysBefore(oldest.day + 1, dayStart(oldest.day + 1));

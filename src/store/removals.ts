@@ -9,7 +9,10 @@ export interface Purge {
   readonly completedAt: Micros | null;
   /** Number of rows that the purge has removed; a lower bound after a crash. */
   readonly rows: number;
-  /** Number of days that the purge still has to process; all later days too if it has skipped a damaged one. */
+  /**
+   * Number of stored days from the first unprocessed one onwards. After a damaged day was skipped, this includes later
+   * days that are already processed.
+   */
   readonly daysLeft: number;
 }
 
@@ -53,8 +56,8 @@ export interface PurgeWriter {
    * stay, so that reading can resume; the last stamp stays, so that no stamp is assigned twice. A sealed day is replaced
    * as a whole.
    * An open day is changed in bounded commits, each of which keeps counters and rows consistent. During the removal,
-   * `append` continues and `maintain` waits. Returns true while work remains. After a crash, the first call after the
-   * next open resumes the removal.
+   * `append` continues and `maintain` waits. Returns true while work remains other than skipped days. After a crash, the
+   * first call after the next open resumes the removal.
    *
    * Rejects with `disk_full`, `wal_full` or `busy`, after which the call can be repeated later, and with `closed` if
    * the store is closed during the call.

@@ -195,7 +195,7 @@ function reportSources(options: PublisherOptions, states: OverviewInputs, enroll
   telemetry.shares(throttled(options), cap.usedBytes, options.budgetBytes());
 }
 
-/** Reports the purges that are not completed, and the number of days that they still have to rewrite. */
+/** Reports the purges that are not completed, and the sum of their days from the first unprocessed one onwards. */
 function reportPurges(
   telemetry: Telemetry,
   purges: readonly { readonly completedAt: unknown; readonly daysLeft: number }[],

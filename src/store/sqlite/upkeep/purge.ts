@@ -7,14 +7,14 @@ import { openImmutable, openReadonly, type Sqlite, storeError } from '../base/co
 import { type DayForm, dayPath, type OnFile, type StorePaths } from '../base/files.ts';
 import { metaNames } from '../schema/day-schema.ts';
 import type { RemovalStep, SpaceRow } from '../state/removal-state.ts';
-import type { PurgeRow, StateChanges } from '../state/state.ts';
+import type { Catalog, PurgeRow, StateChanges } from '../state/state.ts';
 import { discardUnlistedSeal } from './day-forms.ts';
 import { moveIntoPlace, writeGrowing } from './maintenance.ts';
 import { type OpenDayOptions, OpenDayPurge, OpenDaySpaces } from './open-day-removal.ts';
 
 /**
- * Processes the next day of the oldest request, or of the removal of rows about spaces if no request is pending.
- * Returns true while work remains. If the removal of rows about spaces was interrupted within a day, that day is
+ * Processes the next day of the oldest request that can be processed, or of the removal of rows about spaces if there is
+ * none. Returns false if no work remains, or only days that are damaged. If the removal of rows about spaces was interrupted within a day, that day is
  * completed first, so that its count of removed rows does not include rows of a purge. If this fails, pending requests
  * are processed first.
  */
@@ -38,21 +38,24 @@ export async function purgeNextDay(work: PurgeWork, at: Micros): Promise<boolean
 
 /**
  * Processes the next day of the oldest request that can be processed. Returns false if no request is pending, or if only
- * days remain that could not be changed.
+ * damaged days remain.
  */
 async function purgeNextRequest(work: PurgeWork, at: Micros): Promise<boolean> {
   const { state, progress } = work;
   const pending = state.purgeRows().filter(({ completedAt }) => completedAt === null);
+  if (pending.length === 0) return false;
+  // Read the list once, because many requests may each have a damaged day.
+  const { days: stored } = state.catalog();
   for (const request of pending) {
     const days = progress.daysOf(request);
-    const next = nextStep(work, request, days);
+    const next = nextStep(stored, request, days);
     if (next === 'none') {
       state.completePurge(request.source, at);
       progress.forget(request);
       return pending.length > 1;
     }
     if (next === 'left') continue;
-    if (next.isSealed) await purgeSealed(work, request, next);
+    if (next.isSealed) await purgeSealed(work, request, next, days);
     else await purgeOpen(work, request, next);
     if (!days.left.has(next.day)) days.done.add(next.day);
     return true;
@@ -65,11 +68,11 @@ async function purgeNextRequest(work: PurgeWork, at: Micros): Promise<boolean> {
  * A day that was started is completed first.
  */
 function nextStep(
-  { state }: PurgeWork,
+  stored: Catalog['days'],
   removal: Pick<PurgeRow, 'nextDay' | 'atDay'>,
   { done, left }: RemovalDays,
 ): (RemovalStep & { readonly isSealed: boolean }) | 'none' | 'left' {
-  const remaining = state.catalog().days.filter(({ day }) => day >= removal.nextDay && !done.has(day));
+  const remaining = stored.filter(({ day }) => day >= removal.nextDay && !done.has(day));
   if (remaining.length === 0) return 'none';
   const possible = remaining.filter(({ day }) => !left.has(day));
   const next = possible.find(({ day }) => day === removal.atDay) ?? possible[0];
@@ -83,7 +86,7 @@ function nextStep(
  * Replaces a sealed day with a file without the rows of the source. Readers see either the old or the new file. Leaves a
  * damaged day unchanged and reports it.
  */
-async function purgeSealed(work: PurgeWork, request: PurgeRow, step: RemovalStep): Promise<void> {
+async function purgeSealed(work: PurgeWork, request: PurgeRow, step: RemovalStep, days: RemovalDays): Promise<void> {
   const { paths, state, faults } = work;
   const { source, atDay } = request;
   const { day, nextDay } = step;
@@ -93,7 +96,7 @@ async function purgeSealed(work: PurgeWork, request: PurgeRow, step: RemovalStep
   } catch (thrown) {
     reportLeft(work, day, thrown, `rows of ${source} were not removed from the day, and their purge is incomplete`);
     state.suspendPurgeDay(source);
-    work.progress.daysOf(request).left.add(day);
+    days.left.add(day);
     return;
   }
   if (removed === null) {
@@ -171,7 +174,7 @@ async function purgeOpen(work: PurgeWork, { source, atDay }: PurgeRow, step: Rem
  */
 async function removeNextSpaceRows(work: PurgeWork, removal: SpaceRow, at: Micros): Promise<boolean> {
   const { done, left } = work.progress.spaces;
-  const next = nextStep(work, removal, { done, left });
+  const next = nextStep(work.state.catalog().days, removal, { done, left });
   if (next === 'none') work.state.completeSpaceRemoval(at);
   if (next === 'none' || next === 'left') return false;
   if (next.isSealed) await removeOrLeave(work, removal, next);

@@ -356,7 +356,7 @@ export interface StoreWriter extends StoreReader, PurgeWriter {
   refusedRows(): Promise<RefusedRows[]>;
   /** Stores a heartbeat, which proves that the writer was alive at `at`. The stored time never decreases. */
   beat(at: Micros): Promise<void>;
-  /** Removes the row, keys and definitions of labelers in one commit; ignores unknown DIDs. Never changes a position. */
+  /** Removes the roster rows, keys and definitions of labelers in one commit; ignores unknown DIDs. Keeps positions. */
   dropRoster(dids: readonly string[]): Promise<void>;
   /** Adds or replaces roster rows in one commit. Never changes a position. */
   putRoster(rows: readonly RosterRow[]): Promise<void>;

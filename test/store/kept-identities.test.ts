@@ -103,6 +103,7 @@ describe('the identities that a closed writer of a directory keeps', () => {
     await place.close();
     const { directory = '' } = setStoreAside(place.path, new Date(at / 1000)) ?? {};
     rmSync(join(directory, 'days', today));
+    expect(existsSync(kept())).toBe(true);
     expect((await restoreStore({ from: directory, folder: place.path, at })).lost).toEqual(['2024-10-04']);
     expect(existsSync(kept())).toBe(false);
     expect(await open({ at }).append({ ...batch([0, 4, 8]), at })).toMatchObject({ accepted: 2, duplicates: [2] });

@@ -81,7 +81,10 @@ export function takeIdentities(path: string, state: string): KnownIdentities | n
   }
 }
 
-/** Removes the identities that the last writer left, for a writer that knows the identities already. Throws a system error. */
+/**
+ * Removes the identities that the last writer left: the next writer knows them already, or rows of them were lost. Throws
+ * a system error.
+ */
 export function discardIdentities(path: string): void {
   for (const file of [growingPath(path), path]) rmSync(file, { force: true });
 }

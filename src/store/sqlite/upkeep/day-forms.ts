@@ -54,8 +54,8 @@ export function assertSameRows(day: number, forms: DayForms): void {
 export function discardUnlistedSeal(paths: StorePaths, day: number, onFile: OnFile): void {
   const [open, sealed] = [dayPath(paths, day, 'open'), dayPath(paths, day, 'sealed')];
   if (!existsSync(sealed)) return;
-  // The file is the result of an own seal: the start lists every sealed file or fails, and no other process writes. Its
-  // content is complete elsewhere: the open form has the same rows, and readers use only that listed form.
+  // This writer wrote the file: a start lists every sealed file or fails, and no other process writes. Its content is
+  // complete elsewhere: the open form has the same rows, and readers use only that listed form.
   assertSameRows(day, { sealed, open });
   removeDatabase(sealed);
   // Without this, a power failure could undo the removal but keep the later changes to the open form.

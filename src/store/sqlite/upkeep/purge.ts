@@ -14,9 +14,9 @@ import { type OpenDayOptions, OpenDayPurge, OpenDaySpaces } from './open-day-rem
 
 /**
  * Processes the next day of the oldest request that can be processed, or of the removal of rows about spaces if there is
- * none. Returns false if no work remains, or only days that are damaged. If the removal of rows about spaces was interrupted within a day, that day is
- * completed first, so that its count of removed rows does not include rows of a purge. If this fails, pending requests
- * are processed first.
+ * none. Returns false if no work remains other than damaged days. If the removal of rows about spaces was interrupted
+ * within a day, that day is completed first, so that its count of removed rows does not include rows of a purge. If this
+ * fails, pending requests are processed first.
  */
 export async function purgeNextDay(work: PurgeWork, at: Micros): Promise<boolean> {
   const removal = work.state.spaceRow();
@@ -54,29 +54,29 @@ async function purgeNextRequest(work: PurgeWork, at: Micros): Promise<boolean> {
       progress.forget(request);
       return pending.length > 1;
     }
-    if (next === 'left') continue;
+    if (next === 'damaged') continue;
     if (next.isSealed) await purgeSealed(work, request, next, days);
     else await purgeOpen(work, request, next);
-    if (!days.left.has(next.day)) days.done.add(next.day);
+    if (!days.damaged.has(next.day)) days.done.add(next.day);
     return true;
   }
   return false;
 }
 
 /**
- * Returns the next day of a removal, `none` if no day remains, or `left` if only days remain that could not be changed.
+ * Returns the next day of a removal, `none` if no day remains, or `damaged` if only damaged days remain.
  * A day that was started is completed first.
  */
 function nextStep(
   stored: Catalog['days'],
   removal: Pick<PurgeRow, 'nextDay' | 'atDay'>,
-  { done, left }: RemovalDays,
-): (RemovalStep & { readonly isSealed: boolean }) | 'none' | 'left' {
+  { done, damaged }: RemovalDays,
+): (RemovalStep & { readonly isSealed: boolean }) | 'none' | 'damaged' {
   const remaining = stored.filter(({ day }) => day >= removal.nextDay && !done.has(day));
   if (remaining.length === 0) return 'none';
-  const possible = remaining.filter(({ day }) => !left.has(day));
+  const possible = remaining.filter(({ day }) => !damaged.has(day));
   const next = possible.find(({ day }) => day === removal.atDay) ?? possible[0];
-  if (!next) return 'left';
+  if (!next) return 'damaged';
   const { day, sealed } = next;
   const nextDay = remaining.find((other) => other.day !== day)?.day ?? day + 1;
   return { day, nextDay, isSealed: sealed === 1 };
@@ -94,9 +94,9 @@ async function purgeSealed(work: PurgeWork, request: PurgeRow, step: RemovalStep
   try {
     removed = await writeWithoutSource(work, source, day);
   } catch (thrown) {
-    reportLeft(work, day, thrown, `rows of ${source} were not removed from the day, and their purge is incomplete`);
+    reportDamaged(work, day, thrown, `rows of ${source} were not removed from the day, and their purge is incomplete`);
     state.suspendPurgeDay(source);
-    days.left.add(day);
+    days.damaged.add(day);
     return;
   }
   if (removed === null) {
@@ -128,7 +128,7 @@ async function writeWithoutSource(work: PurgeWork, source: string, day: number):
  * Reports a sealed day that is damaged, because damage to one old day must not stop the writer. Throws any other error,
  * and any error after the store was closed.
  */
-function reportLeft({ paths, onFile, signal }: PurgeWork, day: number, thrown: unknown, what: string): void {
+function reportDamaged({ paths, onFile, signal }: PurgeWork, day: number, thrown: unknown, what: string): void {
   const error = storeError(thrown, paths.days);
   if (signal.aborted || !(error instanceof StoreError) || error.code !== 'damaged') throw error;
   const name = basename(dayPath(paths, day, 'sealed'));
@@ -173,13 +173,13 @@ async function purgeOpen(work: PurgeWork, { source, atDay }: PurgeRow, step: Rem
  * once. The removal then stays incomplete until a later start finds the day repaired, or until the day expires.
  */
 async function removeNextSpaceRows(work: PurgeWork, removal: SpaceRow, at: Micros): Promise<boolean> {
-  const { done, left } = work.progress.spaces;
-  const next = nextStep(work.state.catalog().days, removal, { done, left });
+  const { done, damaged } = work.progress.spaces;
+  const next = nextStep(work.state.catalog().days, removal, { done, damaged });
   if (next === 'none') work.state.completeSpaceRemoval(at);
-  if (next === 'none' || next === 'left') return false;
+  if (next === 'none' || next === 'damaged') return false;
   if (next.isSealed) await removeOrLeave(work, removal, next);
   else await removeFromOpen(work, removal, next);
-  if (!left.has(next.day)) done.add(next.day);
+  if (!damaged.has(next.day)) done.add(next.day);
   return true;
 }
 
@@ -208,14 +208,14 @@ async function removeOrLeave(work: PurgeWork, removal: SpaceRow, step: RemovalSt
   try {
     await removeFromSealed(work, removal, step);
   } catch (thrown) {
-    reportLeft(
+    reportDamaged(
       work,
       step.day,
       thrown,
       'rows about spaces were not removed from the day, and the removal is incomplete',
     );
     suspendSpaceDay(work);
-    work.progress.spaces.left.add(step.day);
+    work.progress.spaces.damaged.add(step.day);
   }
 }
 
@@ -282,20 +282,20 @@ async function removeFromOpen(
 interface RemovalDays {
   /** Days from which all rows were removed. */
   readonly done: Set<number>;
-  /** Sealed days that could not be rewritten. The removal tries them again after the store is next opened. */
-  readonly left: Set<number>;
+  /** Damaged sealed days, which were left unchanged. The removal tries them again after the store is next opened. */
+  readonly damaged: Set<number>;
 }
 
 /** Days that the removals of a store have processed since it was opened. */
 export class RemovalProgress {
-  readonly spaces: RemovalDays = { done: new Set(), left: new Set() };
+  readonly spaces: RemovalDays = { done: new Set(), damaged: new Set() };
   readonly #purges = new Map<string, RemovalDays & { readonly requestedAt: Micros }>();
 
   /** Returns the days of a purge. A repeated request starts with no days. */
   daysOf({ source, requestedAt }: PurgeRow): RemovalDays {
     const known = this.#purges.get(source);
     if (known?.requestedAt === requestedAt) return known;
-    const days = { requestedAt, done: new Set<number>(), left: new Set<number>() };
+    const days = { requestedAt, done: new Set<number>(), damaged: new Set<number>() };
     this.#purges.set(source, days);
     return days;
   }

@@ -146,20 +146,33 @@ const migrate: Operation = {
   ...wholeStore,
 };
 
-/** Purges one labeler from a sealed and an open day. */
+/** Purges one labeler from a sealed and an open day. A day that the purge reports as left fails the operation. */
 const purge: Operation = {
   name: 'purge',
   prepare: async (folder) => {
     await fill(folder, [0, 4, 5], 30);
     await withWriter(folder, noon, (writer) => writer.maintain(micros(noon + 4 * day)));
   },
-  run: (folder, onStep) =>
-    withWriter(folder, noon, async (writer) => {
-      const at = micros(noon + 5 * day + hour);
-      await writer.requestPurge({ source: mod, at });
-      onStep();
-      while (await writer.purge(at)) onStep();
-    }),
+  run: (folder, onStep) => {
+    const left: StoreError[] = [];
+    return withWriter(
+      folder,
+      noon,
+      async (writer) => {
+        const at = micros(noon + 5 * day + hour);
+        left.length = 0;
+        await writer.requestPurge({ source: mod, at });
+        onStep();
+        while (await writer.purge(at)) onStep();
+        if (left[0]) throw left[0];
+      },
+      {
+        onFile: ({ action, reason }) => {
+          if (action === 'left') left.push(new StoreError('damaged', reason));
+        },
+      },
+    );
+  },
   // Omit the revision, which a repeated purge increases again, and the number of removed rows, which can be too low.
   state: async (folder) => {
     const { frontier, purges, ...state } = await storeState(folder, noon);

@@ -250,7 +250,7 @@ function checkPublishedHost(folder: string, maxBytes: number, jetstream: readonl
     warn(
       check,
       found,
-      'the first host is published again after a day without trouble, or earlier if the second is in trouble',
+      'the first host is published again after a day without trouble, or after an hour without trouble if the second has been in trouble for 15 minutes',
     ),
   ];
 }

@@ -103,6 +103,6 @@ test('the failover caveat names both conditions under which the first host is pu
   const ended = [decide(well(), well(), { ...failover, unwellUs: nowUs - dayUs }), decide(well(60), ill(15), failover)];
   expect(ended).toEqual([null, null]);
   expect(failoverCaveat(failover)).toContain(
-    'The first one is published again after a day without trouble, or earlier if the second is in trouble. ',
+    'The first one is published again after a day without trouble, or after an hour without trouble if the second has been in trouble for 15 minutes. ',
   );
 });

@@ -217,7 +217,7 @@ export function failoverCaveat({ sinceUs, trouble }: Failover): string {
       : 'was not observed';
   return (
     `All data is from the second of two observed hosts, published since ${instant(sinceUs)} because the first ${why} from ` +
-    `${instant(trouble.sinceUs)} onwards. The first one is published again after a day without trouble, or earlier if the second is in trouble. Counts of two hosts are never added.`
+    `${instant(trouble.sinceUs)} onwards. The first one is published again after a day without trouble, or after an hour without trouble if the second has been in trouble for 15 minutes. Counts of two hosts are never added.`
   );
 }
 

@@ -191,7 +191,9 @@ export class ObservedSpans {
 
   /** Ends the current span and starts one at an event. */
   open(from: number): void {
-    if (!this.#close()) this.#keep(this.#keptTo, this.#keptTo + this.#to - this.#from);
+    // After a step back, the last kept span may be in a later window, which must not become longer.
+    const isKeptHere = windowStart(this.#keptTo - 1) === this.#window;
+    if (!this.#close() && isKeptHere) this.#keep(this.#keptTo, this.#keptTo + this.#to - this.#from);
     this.#seenTo = Math.max(this.#seenTo, this.#to);
     const window = windowStart(from);
     if (window !== this.#window) {
@@ -199,8 +201,10 @@ export class ObservedSpans {
       this.#breaks = 0;
     }
     this.#breaks += 1;
-    // Only the length of such a span may be kept. Time that it shares with earlier spans must not count again.
-    this.#from = this.#breaks > maxBreaksPerWindow ? Math.max(from, this.#seenTo) : from;
+    // Only the length of such a span may be kept. Time that it shares with earlier spans must not count again. If those
+    // reach a later window, the length is not kept, and the span must not lose the time that continues there.
+    const isShared = this.#breaks > maxBreaksPerWindow && windowStart(this.#seenTo - 1) === window;
+    this.#from = isShared ? Math.max(from, this.#seenTo) : from;
     this.#to = from;
   }
 

@@ -156,10 +156,12 @@ function Signals({ envelope }: { envelope: LegacyEnvelope }) {
   );
 }
 
-/** States why signals support no negative claim. Without a known signal, the observation may still have been adequate. */
+/** States why signals support no negative claim. The artifact itself may state so, even if the observation was adequate. */
 function noStanding(signals: readonly SignalWord[]): string {
   if (signals.length === 0) return 'Without a known signal, nothing can be concluded.';
-  return 'Too little was observed to say that something did not happen.';
+  if (signals.includes('under-observed') || signals.includes('unobserved'))
+    return 'Too little was observed to say that something did not happen.';
+  return 'The artifact supports no statement that something did not happen.';
 }
 
 function Observation({ envelope }: { envelope: LegacyEnvelope }) {

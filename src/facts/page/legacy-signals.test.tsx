@@ -6,22 +6,25 @@ import { projectLabels } from '../project-labels.ts';
 import type { LegacyEnvelope } from '../shown-facts.ts';
 import { Labels } from './labels.tsx';
 
+/** Texts of which the page contains at most one. */
+const reasons = ['Too little was observed to say', 'nothing can be concluded', 'The artifact supports no statement'];
+
 /** Returns the verdict of the page, and whether the page states why it supports no negative claim. */
-function shown(adequacy: NonNullable<LegacyOverview['observation']>['adequacy'], signals: string[]) {
+function shown(adequacy: NonNullable<LegacyOverview['observation']>['adequacy'], signals: string[], standing = true) {
   const overview = aLegacyOverview();
   const { observation } = overview;
   const { facts } = projectLabels({
     schema: '23',
     overview: {
       ...overview,
-      network_weather: { signals, attribution: 'because', supports_negative_claim: true },
+      network_weather: { signals, attribution: 'because', supports_negative_claim: standing },
       ...(observation && { observation: { ...observation, adequacy } }),
     },
   });
   const html = renderToString(<Labels fact={{ kind: 'served', envelope: { facts } as LegacyEnvelope }} />);
   return {
     verdict: /<p class="verdict">(.*?)<\/p>/.exec(html)?.[1],
-    reasons: ['Too little was observed to say', 'nothing can be concluded'].filter((text) => html.includes(text)),
+    reasons: reasons.filter((text) => html.includes(text)),
   };
 }
 
@@ -42,6 +45,13 @@ describe('the signals of the legacy producer', () => {
     expect(shown('partial', ['splendid'])).toEqual({
       verdict: 'Under-observed',
       reasons: ['Too little was observed to say'],
+    });
+  });
+
+  it('support no negative claim because the artifact states so, even if the observation was adequate', () => {
+    expect(shown('adequate', ['calm'], false)).toEqual({
+      verdict: 'Calm',
+      reasons: ['The artifact supports no statement'],
     });
   });
 });

@@ -144,4 +144,15 @@ describe('the observatory page of the fixtures', () => {
     expect(html).toContain('unknown: too little of this time was observed');
     expect(html).not.toContain('unknown: none of this time was observed');
   });
+
+  it('does not give too little observation as the reason if enough was observed for a rate that the artifact does not state', () => {
+    const now = fixtureNow.weather;
+    const facts = factsInMemory(now);
+    const unrated = { total: 3, mean_rate_per_s: null, observed_seconds: 1 };
+    facts.set('weather', bytes({ ...fixture('weather'), total_events: unrated }));
+    const { html, documents } = pageAndDocuments(facts, now);
+    expect(untrueOn(html, documents)).toEqual([]);
+    expect(html).toContain('unknown: no rate is stated');
+    expect(html).not.toContain('unknown: too little of this time was observed');
+  });
 });

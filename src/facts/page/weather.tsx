@@ -1,5 +1,6 @@
 import type { Currency } from '../../client/currency.ts';
 import type { WeatherConditionsEnvelope, WeatherMetricsEnvelope } from '../../contract/envelope.ts';
+import { minRateSeconds } from '../../contract/limits.ts';
 import { type CollectionName, collectionNames, type Origin } from '../../contract/vocabulary.ts';
 import type { CollectionMetrics, WeatherConditions, WeatherWindow } from '../../contract/weather.ts';
 import { Count, Instant, Percent, Rate, Span } from '../../web/figures.tsx';
@@ -243,9 +244,15 @@ function Interval({ envelope: { facts, provenance } }: { envelope: WeatherMetric
 /** Texts for numbers that are null in the facts, because null does not mean zero. */
 const unwatched = 'unknown: none of this time was observed';
 const hardlyWatched = 'unknown: too little of this time was observed';
+const unrated = 'unknown: no rate is stated';
 
 function Totals({ envelope: { facts } }: { envelope: WeatherMetricsEnvelope }) {
-  const { total, mean_rate_per_s: rate } = facts.total_events;
+  const {
+    total,
+    mean_rate_per_s: rate,
+    observed_seconds: observed = facts.window.observed_seconds,
+  } = facts.total_events;
+  const noRate = observed < minRateSeconds ? hardlyWatched : unrated;
   return (
     <dl class="stats">
       <Stat
@@ -257,11 +264,7 @@ function Totals({ envelope: { facts } }: { envelope: WeatherMetricsEnvelope }) {
           )
         }
       >
-        {rate !== null
-          ? 'events per second, on average over the observed time'
-          : total === null
-            ? unwatched
-            : hardlyWatched}
+        {rate !== null ? 'events per second, on average over the observed time' : total === null ? unwatched : noRate}
       </Stat>
       <Stat
         figure={

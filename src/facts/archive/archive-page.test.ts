@@ -18,7 +18,7 @@ import { renderPart } from '../../web/document.tsx';
 import { factsCommonHeaders } from '../app.ts';
 import { archivePage, monthPage } from './archive-page.tsx';
 import { RateChart, recentHtml } from './chart.tsx';
-import { type ArchivedDay, type ArchivedIssue, chartDays, hourGaps, type Period } from './model.ts';
+import { type ArchivedDay, type ArchivedIssue, chartDays, dayChart, hourGaps, type Period } from './model.ts';
 
 /** The archive page draws only what was observed, and each day links to its files. */
 
@@ -59,6 +59,23 @@ test('a day of which less than a second was observed has no rate of events', () 
     return chartDays([stray], last(1)).map(({ eventsPerSecond }) => eventsPerSecond);
   };
   expect([0.000003, 0.999999, 6].map(rateOf)).toEqual([[null], [null], [0.5]]);
+});
+
+test('a day with events of which less than a second was observed is not stated as unobserved', () => {
+  const stray = { count: 3, observedSeconds: 0.000003, wholeHours: [] };
+  const days = [archived('2026-11-19', { weather: unobserved }), archived('2026-11-20', { weather: stray })];
+  const shown = chartDays(days, last(3));
+  const { series } = dayChart(shown, 'events', { id: 'days', now });
+  const day = (name: string) => Date.parse(name);
+  expect(series.bins.map(({ reason }) => reason)).toEqual(['not in the archive', 'not observed', 'hardly observed']);
+  expect(series.holes).toEqual([
+    { start: day('2026-11-18'), end: day('2026-11-19'), reason: 'not in the archive' },
+    { start: day('2026-11-19'), end: day('2026-11-20'), reason: 'not observed' },
+    { start: day('2026-11-20'), end: now, reason: 'hardly observed' },
+  ]);
+  const html = htmlOf(days);
+  expect(html.match(/weather not observed/g)).toHaveLength(1);
+  expect(html.match(/weather hardly observed/g)).toHaveLength(1);
 });
 
 test('labels that were read late are no part of the rate of a day, and are marked and stated apart', () => {

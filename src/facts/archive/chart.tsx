@@ -152,8 +152,7 @@ function isLate({ lateLabels }: ChartDay): boolean {
 }
 
 function periodText(days: readonly ChartDay[]): string {
-  const first = days[0];
-  const last = days.at(-1);
+  const [first, last] = [days[0], days.at(-1)];
   if (first === undefined || last === undefined) return '';
   return `The chart covers ${dayText(first.day)} to ${dayText(last.day)}. `;
 }
@@ -382,8 +381,9 @@ function anchorOf(id: string): string {
 }
 
 /** Describes the event rate of a day and, unless it is whole, its observed share. */
-function eventsText({ eventsPerSecond, isArchived, isWeatherPartial, weatherObserved }: ChartDay): string {
-  if (eventsPerSecond === null) return isArchived ? 'weather not observed' : 'weather unknown';
+function eventsText({ eventsPerSecond, isArchived, isBrief, isWeatherPartial, weatherObserved }: ChartDay): string {
+  if (eventsPerSecond === null)
+    return isArchived ? `weather ${isBrief ? 'hardly' : 'not'} observed` : 'weather unknown';
   return `${rateText(eventsPerSecond)}${isWeatherPartial ? partText(weatherObserved) : ''}`;
 }
 

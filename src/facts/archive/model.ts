@@ -62,6 +62,8 @@ export interface ChartDay {
   readonly hasFirstTables: boolean;
   /** Events per observed second; null if nothing was observed, or too little for a rate. */
   readonly eventsPerSecond: number | null;
+  /** True if events were observed, but for too little time for a rate; absent otherwise. */
+  readonly isBrief?: true;
   readonly isWeatherPartial: boolean;
   /** Observed share (0 to 1) of the part of the day that has passed. */
   readonly weatherObserved: number;
@@ -114,7 +116,8 @@ function chartDay(day: string, archived: ArchivedDay | undefined, { now, areLabe
   const perHour = areLabelsShown ? rate(labels) : null;
   return {
     ...{ day, isArchived: archived !== undefined, isClosed, hasFirstTables },
-    eventsPerSecond: rounded(eventRate(weather)),
+    eventsPerSecond: rounded(isBrief(weather) ? null : rate(weather)),
+    ...(isBrief(weather) && { isBrief: true }),
     isWeatherPartial: gapHours(day, weather, now).length > 0,
     weatherObserved: observedShare(day, weather, now),
     labelsPerHour: perHour === null ? null : rounded(perHour * 3600),
@@ -136,8 +139,9 @@ function rate(sums: ArchivedSums | null): number | null {
   return sums === null || sums.count === null || sums.observedSeconds === 0 ? null : sums.count / sums.observedSeconds;
 }
 
-function eventRate(weather: ArchivedSums | null): number | null {
-  return weather === null || weather.observedSeconds < minRateSeconds ? null : rate(weather);
+/** Returns true if events were observed, but for too little time for a rate. */
+function isBrief(weather: ArchivedSums | null): boolean {
+  return weather !== null && weather.observedSeconds > 0 && weather.observedSeconds < minRateSeconds;
 }
 
 /** Rounds a rate to five significant digits, because the observatory page embeds the rates of its charts. */
@@ -257,7 +261,8 @@ function dayBin(day: ChartDay, kind: DayChartKind): Bin {
   const share = isEvents ? day.weatherObserved : day.labelsObserved;
   const observed = value === null ? 0 : isPartial ? partShare(share) : 1;
   const late = isEvents ? {} : { apart: day.lateLabels ?? null };
-  return { start, end: start + dayMs, value, ...late, observed, reason: reasonOf(day, value, isPartial) };
+  const reason = isEvents && day.isBrief ? 'hardly observed' : reasonOf(day, value, isPartial);
+  return { start, end: start + dayMs, value, ...late, observed, reason };
 }
 
 /** Returns the observed share of a day that was not observed entirely, even if rounding made it one. */

@@ -192,7 +192,7 @@ interface TrackRow {
 /** Columns of a window row that precede the counts. */
 const fixedColumns = ['start_us', 'events', 'late_or_repeat', 'malformed', 'flags', 'resync', 'left_out'];
 const rateSpanUs = 300_000_000;
-/** Minimum observed time that is needed to compare this rate with another host's, in microseconds. */
+/** Minimum observed time from which the recent rate of a stream is computed, in microseconds. */
 const minObservedUs = 5_000_000;
 
 /** Prepares the statements that read a database. */

@@ -92,7 +92,7 @@ def join_days(folder):
             lines += rows if lines else [header, *rows]
         replace(folder / resource["path"], "".join(lines))
     for resource in package["resources"]:
-        # The times of a gap are rounded to seconds, so that two gaps of a scope may have the same start.
+        # Times of gaps are in whole seconds, so two gaps of a scope can have the same start.
         if resource["name"] in ("weather-gaps", "labels-gaps"):
             resource["schema"].pop("primaryKey", None)
     package["name"] = "almanac"
@@ -113,7 +113,7 @@ def csvw(package):
                 "dc:description": resource["description"],
                 "tableSchema": {
                     "columns": [csvw_column(field) for field in resource["schema"]["fields"]],
-                    **{name: key for name, key in resource["schema"].items() if name == "primaryKey"},
+                    **({"primaryKey": resource["schema"]["primaryKey"]} if "primaryKey" in resource["schema"] else {}),
                     "foreignKeys": [
                         {
                             "columnReference": key["fields"],

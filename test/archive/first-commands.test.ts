@@ -233,7 +233,7 @@ describe('a program in examples/archive', () => {
 });
 
 describe('datapackage.json', () => {
-  it('describes each CSV file of its directory with the columns in order, no empty cells, and keys without repeats, except of gaps', () => {
+  it('describes each CSV file of its directory with the columns in order, no empty cells, and keys without repeats, except for gaps', () => {
     for (const from of [folder, dayFolder]) {
       const { resources } = JSON.parse(readFileSync(join(from, 'datapackage.json'), 'utf8')) as {
         resources: {

@@ -29,7 +29,10 @@ export interface Table {
   readonly name: string;
   readonly description: string;
   readonly columns: readonly Column[];
-  /** Names of the columns that identify a row. */
+  /**
+   * Names of the columns that identify a row. In a table of gaps, two rows may have the same values, because times are
+   * in whole seconds.
+   */
   readonly key: readonly string[];
   /** Name of the table that states what this table lacks; null if there is none. */
   readonly gaps: string | null;

@@ -1,4 +1,3 @@
-import { maxGapsPerLabeler } from '../../contract/account.ts';
 import type { Micros } from '../../contract/timestamp.ts';
 import { admitHttpUrl } from '../../network/guard/address-policy.ts';
 import { isResolvableHandle } from '../../network/identity/did-document.ts';
@@ -8,7 +7,7 @@ import { type Removals, readRemovals } from '../../store/removals.ts';
 import type { LabelerHandle } from '../../store/roster.ts';
 import { type Interval, micros } from '../../store/time.ts';
 import type { AccountStore } from '../query/account-store.ts';
-import { atMost, overlap, union } from '../query/intervals.ts';
+import { atMost, union } from '../query/intervals.ts';
 
 /** Data about all labelers, which is the same for every account. */
 export interface Labelers {
@@ -172,8 +171,8 @@ async function readLabelers(store: AccountStore): Promise<Labelers> {
 
 /** Unobserved time of individual labelers in the window. It is the same for every account. */
 interface Missed {
-  /** Gaps of each labeler, sorted and disjoint; at most as many as an export lists. */
-  readonly byLabeler: ReadonlyMap<string, readonly Interval[]>;
+  /** Every gap of each labeler, sorted and disjoint, as packed by `packed`. Joined gaps would contain observed time. */
+  readonly byLabeler: ReadonlyMap<string, Float64Array>;
   /** Intervals in which at least one labeler has a gap. */
   readonly any: readonly Interval[];
 }
@@ -199,23 +198,40 @@ async function readMissed(store: AccountStore, { start, end }: Interval): Promis
 
 function gather(gaps: readonly StoredGap[], window: Interval): Missed {
   const bySource = Map.groupBy(gaps, ({ source }) => source);
-  const byLabeler = new Map<string, readonly Interval[]>();
+  const byLabeler = new Map<string, Float64Array>();
   const all: Interval[] = [];
   for (const [source, own] of bySource) {
     if (source === null) continue;
     const stretches = union(own, window);
     all.push(...stretches);
-    byLabeler.set(source, fewer(stretches, maxGapsPerLabeler));
+    byLabeler.set(source, packed(stretches));
   }
   return { byLabeler, any: stretchesOf(all, window) };
+}
+
+/**
+ * Returns the starts and ends of intervals, alternating. Thousands of labelers may have hundreds of gaps each, and
+ * objects would take several times as much memory.
+ */
+function packed(intervals: readonly Interval[]): Float64Array {
+  return Float64Array.from(intervals.flatMap(({ start, end }) => [start, end]));
+}
+
+/** Returns how much of an interval is covered by disjoint intervals that `packed` returned, in microseconds. */
+function packedOverlap(bounds: Float64Array, { start, end }: Interval): number {
+  let total = 0;
+  for (let at = 0; at < bounds.length; at += 2) {
+    total += Math.max(0, Math.min(bounds[at + 1] ?? 0, end) - Math.max(bounds[at] ?? 0, start));
+  }
+  return total;
 }
 
 /** Summarizes the missed time of all labelers except those in `listed`. */
 export function sumOf({ byLabeler }: Missed, listed: ReadonlySet<string>, interval: Interval): MissedSum {
   let labelers = 0;
   let longest = 0;
-  for (const [labeler, stretches] of byLabeler) {
-    const length = listed.has(labeler) ? 0 : overlap(stretches, interval);
+  for (const [labeler, bounds] of byLabeler) {
+    const length = listed.has(labeler) ? 0 : packedOverlap(bounds, interval);
     if (length > 0) labelers += 1;
     longest = Math.max(longest, length);
   }
@@ -224,16 +240,12 @@ export function sumOf({ byLabeler }: Missed, listed: ReadonlySet<string>, interv
 
 /** Merges the closest intervals until at most `maxStretches` remain. The result contains all missed time. */
 export function stretchesOf(intervals: readonly Interval[], bounds: Interval): Interval[] {
-  return fewer(union(intervals, bounds), maxStretches);
-}
-
-function fewer(stretches: readonly Interval[], limit: number): Interval[] {
-  return stretches.length <= limit
-    ? [...stretches]
-    : atMost(
-        stretches.map(({ start, end }) => ({ start, end, reason: 'unknown' })),
-        limit,
-      );
+  const stretches = union(intervals, bounds);
+  if (stretches.length <= maxStretches) return stretches;
+  return atMost(
+    stretches.map(({ start, end }) => ({ start, end, reason: 'unknown' })),
+    maxStretches,
+  );
 }
 
 /** Reciprocal of the maximum fraction of time spent reading a cached value: one per cent. */

@@ -48,10 +48,15 @@ const snapshots: fc.Arbitrary<Snapshot> = fc.record({
   createdAt: milliseconds,
   expiresAt: milliseconds,
 });
+/** Snapshots of downloads. Those of earlier versions do not contain the time of the latest page. */
+const downloads: fc.Arbitrary<Snapshot> = fc.oneof(
+  snapshots,
+  fc.tuple(snapshots, fc.option(instants)).map(([snapshot, observedThrough]) => ({ ...snapshot, observedThrough })),
+);
 
 /** Generates cursors of both kinds. */
 export const cursors: fc.Arbitrary<Cursor> = fc.oneof(
-  fc.record({ kind: fc.constant('snapshot' as const), snapshot: snapshots }),
+  fc.record({ kind: fc.constant('snapshot' as const), snapshot: downloads }),
   fc.record({
     kind: fc.constant('export' as const),
     snapshot: snapshots,

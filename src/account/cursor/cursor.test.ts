@@ -4,7 +4,9 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { cursors as arbitraryCursors, maxLengthDidWeb } from '../../../harness/accounts/snapshots.ts';
 import { folderInTest } from '../../../harness/process/folder.ts';
+import { labelActions } from '../../contract/vocabulary.ts';
 import { inputLimits } from '../../input/limits.ts';
+import { micros } from '../../store/time.ts';
 import { type Cursor, createCursors, markOf, readSecrets } from './cursor.ts';
 
 const [first, second, third] = [1, 2, 3].map((fill) => Buffer.alloc(32, fill)) as [Buffer, Buffer, Buffer];
@@ -29,9 +31,12 @@ describe('a cursor', () => {
     );
   });
 
-  it('fits into 1 KiB with every field at its maximum length', () => {
+  it.each([
+    ['export', {}],
+    ['snapshot', { observedThrough: micros(4_000_000_000_000_000) }],
+  ])('(%s) fits into 1 KiB with every field at its maximum length', (wanted, latest) => {
     const [cursor] = fc.sample(
-      arbitraryCursors.filter(({ kind }) => kind === 'export'),
+      arbitraryCursors.filter(({ kind }) => kind === wanted),
       1,
     );
     if (!cursor) throw new Error('no sample');
@@ -41,7 +46,8 @@ describe('a cursor', () => {
       action: 'removal_observed',
       target_kind: 'record',
     } as const;
-    const longest: Cursor = { ...cursor, snapshot: { ...cursor.snapshot, account: maxLengthDidWeb, filters } };
+    const snapshot = { ...cursor.snapshot, account: maxLengthDidWeb, filters, ...latest };
+    const longest: Cursor = { ...cursor, snapshot };
     const text = cursors.seal(longest);
     expect(text.length).toBeLessThanOrEqual(inputLimits.cursor.bytes);
     expect(cursors.open(text)).toEqual(longest);
@@ -112,6 +118,33 @@ describe('a cursor', () => {
     expect(createCursors([third, second]).open(text)).toBeNull();
   });
 });
+
+it.each(['snapshot', 'export'] as const)(
+  'a cursor (%s) of an earlier version, which does not contain the time of the latest page, remains valid',
+  (kind) => {
+    // Sealed by the version before that time was added.
+    const sealed = {
+      snapshot:
+        'VEyUTh6vQ-DWI2UAi7Lca0Z1ENRq4aytcCRdEbuT8KfqaAsro5b7xU-1swv2OkR9JfNfNcNblDp6tr0Bwr63fQn89prxlhotFG82mbMUqRWdophbQPF3u5FxWEaC5U5vDV-0TQxPyrNEHg',
+      export:
+        'ShZa91DEapbiaYIFf8xELlz14r_OBW1xul_xzudRfr9RXlUYS-LU8Ag8OyCMLxCbWMCUoNY40cB2gjr5YbBz-DkOblbnYpjc3-YsxI_FkK3RPNgMgL3EBneLrBPg3hP1hrU39ELPAEJaRkca3Wi-Mk3raAIuAgwbHLPnoOGxZ03ugwgdJN_30SyV0R05-av-QsF2T-o',
+    };
+    const snapshot = {
+      ...{ account: 'did:web:account.example', filters: { value: 'spam', action: labelActions[1] } },
+      ...{ start: micros(1_000), end: micros(2_000), askedStart: micros(900), clipped: true },
+      ...{
+        generation: markOf({ generationId: 'g', revision: 3 }),
+        frontier: micros(1_500),
+        countBound: 7,
+        pageRows: 500,
+      },
+      ...{ createdAt: 2, expiresAt: 900_002 },
+    };
+    const progress = { position: micros(1_200), count: 4, digest: Buffer.alloc(32, 5) };
+    const cursor: Cursor = kind === 'export' ? { kind, snapshot, progress } : { kind, snapshot };
+    expect(cursors.open(sealed[kind])).toEqual(cursor);
+  },
+);
 
 describe('markOf', () => {
   it('returns a different mark for each generation', () => {

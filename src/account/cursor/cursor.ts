@@ -30,6 +30,11 @@ export interface Snapshot extends Interval {
   readonly generation: GenerationMark;
   /** Acceptance time from which rows are excluded. */
   readonly frontier: Micros;
+  /**
+   * Time of the latest accepted page, or null if there was none. Only the snapshot of a download has it, because its
+   * manifest is created later, and the cursor of an export has no space for it. Downloads of earlier versions lack it.
+   */
+  readonly observedThrough?: Micros | null;
   /** Number of the account's rows in the interval, before the filters are applied. */
   readonly countBound: number;
   /** Maximum number of rows on a page. */
@@ -196,10 +201,15 @@ const kinds = ['export', 'snapshot'] as const;
 const clippedFlag = 1;
 const labelerFlag = 2;
 const valueFlag = 4;
+/** Follows the three flags above and two numbers of two bits each. */
+const observedFlag = 128;
 const prefixes = ['did:plc:', 'did:web:'] as const;
 const digestBytes = 32;
-/** Instant that encodes the position of an export whose first row has not been read. */
-const noPosition = 0;
+/**
+ * Instant that encodes the position of an export whose first row has not been read, and the time of the latest page if
+ * none was accepted.
+ */
+const noInstant = 0;
 
 /** Encodes a cursor as bytes. */
 export function cursorBytes(cursor: Cursor): Buffer {
@@ -211,6 +221,7 @@ export function cursorBytes(cursor: Cursor): Buffer {
       (snapshot.clipped ? clippedFlag : 0) |
         (filters.labeler === undefined ? 0 : labelerFlag) |
         (filters.value === undefined ? 0 : valueFlag) |
+        (snapshot.observedThrough === undefined ? 0 : observedFlag) |
         ((filters.action === undefined ? 0 : labelActions.indexOf(filters.action) + 1) << 3) |
         ((filters.target_kind === undefined ? 0 : targetKinds.indexOf(filters.target_kind) + 1) << 5),
     ),
@@ -229,8 +240,10 @@ export function cursorBytes(cursor: Cursor): Buffer {
   if (filters.value !== undefined) parts.push(sized(filters.value));
   if (cursor.kind === 'export') {
     const { position, count, digest } = cursor.progress;
-    parts.push(instant(position ?? noPosition), whole(count, 4), digest);
+    parts.push(instant(position ?? noInstant), whole(count, 4), digest);
   }
+  // At the end, where earlier versions ignore it: during an upgrade, processes of two versions may open the same cursors.
+  if (snapshot.observedThrough !== undefined) parts.push(instant(snapshot.observedThrough ?? noInstant));
   return Buffer.concat(parts);
 }
 
@@ -252,15 +265,19 @@ function cursorOfBytes(bytes: Buffer): Cursor {
   };
   const account = read.did();
   const filters = filtersOf(flags, read);
-  const snapshot: Snapshot = { ...fixed, account, generation, filters, clipped: (flags & clippedFlag) !== 0 };
-  if (kind === 'snapshot') return { kind, snapshot };
-  const position = read.instant();
-  const progress: Progress = {
-    position: position === noPosition ? null : micros(position),
-    count: read.whole(4),
-    digest: read.bytes(digestBytes),
-  };
-  return { kind: 'export', snapshot, progress };
+  const progress = kind === 'export' ? progressOf(read) : null;
+  const observed = flags & observedFlag ? { observedThrough: orNull(read.instant()) } : {};
+  const clipped = (flags & clippedFlag) !== 0;
+  const snapshot: Snapshot = { ...fixed, account, generation, filters, clipped, ...observed };
+  return progress === null ? { kind: 'snapshot', snapshot } : { kind: 'export', snapshot, progress };
+}
+
+function progressOf(read: ReturnType<typeof reader>): Progress {
+  return { position: orNull(read.instant()), count: read.whole(4), digest: read.bytes(digestBytes) };
+}
+
+function orNull(value: number): Micros | null {
+  return value === noInstant ? null : micros(value);
 }
 
 function filtersOf(flags: number, read: ReturnType<typeof reader>): AccountFilters {

@@ -208,6 +208,35 @@ describe('coverage', () => {
     });
   });
 
+  it.each([
+    ['during a silence that has ended since', 30, 'unknown', end - 30 * minute],
+    ['before the first page', null, 'unknown', start],
+    ['9 minutes after the last page', 9, 'no_recorded_gaps', null],
+  ])(
+    'of a download describes what was observed when its page was created, %s',
+    async (_, silentMinutes, status, since) => {
+      const store = {
+        epoch: () => ({ generationId: 'g', startedAt: start }),
+        frontier: () => ({
+          generationId: 'g',
+          floor: start,
+          end,
+          observedThrough: micros(end + 10 * minute),
+          revision: 0,
+        }),
+        gaps: () => [],
+        roster: () => [known(one)],
+        positions: () => [{ source: one }],
+      };
+      const observedThrough = silentMinutes === null ? null : micros(end - silentMinutes * minute);
+      const times = { start, end, askedStart: start, createdAt: end / 1000, observedThrough };
+      const read = await readCoverage(store as never, { ...times, filters: {} } as Snapshot);
+      const gaps = since === null ? [] : [{ ...wireOf({ start: micros(since), end }), reason: 'source_unavailable' }];
+      const through = observedThrough === null ? null : formatMicros(observedThrough);
+      expect(read).toMatchObject({ status, gaps, observed_through: through, covered_through: through });
+    },
+  );
+
   it('splits the gap of a silence at a recorded interruption, which keeps its own reason', () => {
     const interrupted = gap(null, 19, 23.5);
     expect(coverage([interrupted], [known(one)], { silentMinutes: 360 }).gaps).toEqual([

@@ -127,10 +127,10 @@ interface CoverageInputs {
 /** Reads the data for the coverage of a snapshot and computes the coverage. */
 export async function readCoverage(
   store: AccountStore,
-  { start, end, askedStart, filters: { labeler }, createdAt }: Snapshot,
+  { start, end, askedStart, filters: { labeler }, createdAt, observedThrough }: Snapshot,
 ): Promise<AccountCoverage> {
   const interval = { start, end };
-  const [epoch, frontier, gaps, roster, positions] = [
+  const [epoch, latest, gaps, roster, positions] = [
     await store.epoch(),
     await store.frontier(),
     await store.gaps(interval),
@@ -141,7 +141,15 @@ export async function readCoverage(
   const everRead = new Set([...answered.map(({ did }) => did), ...positions.map(({ source }) => source)]);
   // Not `readingTime`: the time up to which a standby has received data stops together with the instrument.
   const now = microsFromMillis(createdAt);
+  // A page that was accepted after the snapshot may have ended a silence, but the export does not contain its labels.
+  const frontier = { ...latest, observedThrough: earlierOf(latest.observedThrough, observedThrough) };
   return coverageOf({ interval, askedStart, labeler, now, epoch, frontier, gaps, roster, everRead });
+}
+
+/** Returns the earlier time of the latest page; undefined if it is unknown, null if there was no page. */
+function earlierOf(current: Micros | null, known: Micros | null | undefined): Micros | null {
+  if (known === undefined) return current;
+  return current === null || known === null ? null : micros(Math.min(current, known));
 }
 
 /**

@@ -273,6 +273,7 @@ export function downloadsOf(
       clipped: (first && wanted.start < interval.start) || (last && interval.end < wanted.end),
       generation: markOf(frontier),
       frontier: frontier.end,
+      observedThrough: frontier.observedThrough,
       countBound: part.rows,
       pageRows: bounds.pageRows,
       createdAt: now,

@@ -1,8 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { now, viewOf } from '../../../harness/accounts/account-view.ts';
 import type { AccountDay } from '../../store/counts.ts';
 import { day, micros } from '../../store/time.ts';
-import { downloadParts } from './account.tsx';
+import { createCursors } from '../cursor/cursor.ts';
+import { downloadParts, downloadsOf } from './account.tsx';
 
 const none = { applied: 0, removed: 0 };
 
@@ -36,5 +38,19 @@ describe('downloadParts', () => {
     ['has more rows than fit into one download', [1, 11]],
   ])('returns null if a day %s, so that the page never offers an incomplete list as complete', (_, rows) => {
     expect(downloadParts({ days: daysOf(rows) }, 10)).toBeNull();
+  });
+});
+
+it('the cursor of a download contains the bounds of its page: the last row, the latest accepted page and the time', async () => {
+  const cursors = createCursors([Buffer.alloc(32)]);
+  const bounds = { maxExportRows: 10, pageRows: 5, ttlMs: 1_000 };
+  const view = await viewOf({ labels: [{}] });
+  const [only] = downloadsOf(view, '', { cursors, bounds }, now / 1000) ?? [];
+  const cursor = cursors.open(only?.href.split('cursor=')[1] ?? '');
+  expect(cursor?.snapshot).toMatchObject({
+    frontier: view.frontier.end,
+    observedThrough: view.frontier.observedThrough,
+    createdAt: now / 1000,
+    expiresAt: now / 1000 + 1_000,
   });
 });

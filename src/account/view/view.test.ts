@@ -48,6 +48,50 @@ it.each([12, 300])(
   },
 );
 
+describe('a page during which rows are removed', () => {
+  /** Creates a store that removes the rows of one labeler after each of the first `removals` tallies. */
+  async function shrinking(removals: number) {
+    const writer = writerInTest(folderInTest(), noon);
+    await fill(writer, 12, { at: noon + 1_000_000 });
+    let tallies = 0;
+    const store: RowStore = {
+      ...writer,
+      tallyAccount: async (asked) => {
+        const tally = await writer.tallyAccount(asked);
+        tallies += 1;
+        if (tallies <= removals) {
+          const at = micros(noon + hour + tallies);
+          await writer.requestPurge({ source: labelers[0], at });
+          while (await writer.purge(at));
+        }
+        return tally;
+      },
+    };
+    const read = () =>
+      createViewReader(() => 0)(store, {
+        query: { account, asked: { kind: 'days', days: 7 }, filters: {} },
+        ...{ before: null, now: micros(noon + 2 * hour) },
+      });
+    return { read, tallies: () => tallies };
+  }
+
+  it.each([1, 2])('is read again, so that its counts agree with its rows (%i times)', async (removals) => {
+    const { read, tallies } = await shrinking(removals);
+    const view = await read();
+    if (view === 'out_of_window') throw new Error(view);
+    const shown = view.parts.flatMap((part) => part.rows);
+    expect(shown.map(({ label }) => label.src)).toEqual(Array(6).fill(labelers[1]));
+    expect([view.rows, view.parts.reduce((sum, { total }) => sum + (total ?? 0), 0)]).toEqual([6, 6]);
+    expect(tallies()).toBe(removals + 1);
+  });
+
+  it('is refused as busy if rows are removed during each of three reads', async () => {
+    const { read, tallies } = await shrinking(3);
+    await expect(read()).rejects.toMatchObject({ code: 'busy' });
+    expect(tallies()).toBe(3);
+  });
+});
+
 it('an interval without rows has days with counts of zero', async () => {
   const writer = writerInTest(folderInTest(), noon);
   await fill(writer, 3, { at: noon + 1_000_000 });

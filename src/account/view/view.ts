@@ -1,5 +1,6 @@
 import type { Micros } from '../../contract/timestamp.ts';
 import type { AccountDay, AccountTally, DayCounts, EventCount, LabelerCount } from '../../store/counts.ts';
+import { StoreError } from '../../store/errors.ts';
 import { unobservedEnd } from '../../store/gaps.ts';
 import type { Frontier, LabelerCoverage, StoredGap } from '../../store/port.ts';
 import { day, dayOf, dayStart, type Interval, micros } from '../../store/time.ts';
@@ -79,7 +80,10 @@ export interface ViewQuery {
   readonly language?: Language;
 }
 
-/** Reads the data of a page. Resolves with `out_of_window` if no part of the interval is retained. */
+/**
+ * Reads the data of a page. Resolves with `out_of_window` if no part of the interval is retained, and throws `busy` if
+ * rows are removed during each of several attempts.
+ */
 type ViewReader = (store: RowStore, asked: ViewQuery) => Promise<AccountView | 'out_of_window'>;
 
 /**
@@ -88,13 +92,37 @@ type ViewReader = (store: RowStore, asked: ViewQuery) => Promise<AccountView | '
  */
 export function createViewReader(monotonic: () => number): ViewReader {
   const caches = { definitions: new DefinitionCache(monotonic), labelers: new LabelerCache(monotonic) };
-  return (store, asked) => readView(store, asked, caches);
+  return (store, asked) => readConsistent(store, asked, caches);
+}
+
+/** Cached data that pages share. */
+interface Caches {
+  readonly definitions: DefinitionCache;
+  readonly labelers: LabelerCache;
+}
+
+/** Maximum number of attempts to read a page while rows are removed. */
+const maxAttempts = 3;
+
+/** Reads a page again if rows were removed meanwhile, because its counts, gaps and rows are read one after the other. */
+async function readConsistent(
+  store: RowStore,
+  asked: ViewQuery,
+  caches: Caches,
+): Promise<AccountView | 'out_of_window'> {
+  for (let attempts = 0; attempts < maxAttempts; attempts++) {
+    const view = await readView(store, asked, caches);
+    if (view === 'out_of_window') return view;
+    const { generationId, revision } = await store.frontier();
+    if (generationId === view.frontier.generationId && revision === view.frontier.revision) return view;
+  }
+  throw new StoreError('busy', `rows were removed during each of ${maxAttempts} attempts to read a page`);
 }
 
 async function readView(
   store: RowStore,
   { query, before, now: askedAt, language = 'en' }: ViewQuery,
-  { definitions, labelers }: { readonly definitions: DefinitionCache; readonly labelers: LabelerCache },
+  { definitions, labelers }: Caches,
 ): Promise<AccountView | 'out_of_window'> {
   const [frontier, { startedAt }] = await Promise.all([store.frontier(), store.epoch()]);
   const { now, window, interval } = availableInterval(frontier, query.asked, askedAt, before);

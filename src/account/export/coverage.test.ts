@@ -120,6 +120,13 @@ describe('coverage', () => {
     ]);
   });
 
+  it('has a gap over the whole interval if the labeler of the filter was evicted, also before its position is removed', () => {
+    const gaps = [{ ...wireOf({ start, end }), reason: 'not_observed' }];
+    expect(coverage([], [known(one)], { labeler: two }).labelers).toEqual([
+      { labeler_did: two, state: 'not_known', gaps },
+    ]);
+  });
+
   it.each([
     ['a resume position', null, [{ source: one }], 0],
     ['the time of a response', start, [], 0],

@@ -107,6 +107,9 @@ async function readManifest(store: AccountStore, snapshot: Snapshot): Promise<Ex
 /** Source state of a labeler whose labels are read without omissions since a known position. */
 const established = 'established';
 
+/** State of a labeler in the filter that is not in the roster. */
+const notKnown = 'not_known';
+
 /** Data for computing the coverage of an interval. */
 interface CoverageInputs {
   readonly interval: Interval;
@@ -197,13 +200,15 @@ function labelersOf(
       labeler === undefined ? enrolled || (everRead.has(did) && bySource.has(did)) : did === labeler,
     )
     .map(({ did, enrolled, state }) => ({ did, state: enrolled ? state : 'not_enrolled' }));
-  const wanted = labeler !== undefined && known.length === 0 ? [{ did: labeler, state: 'not_known' }] : known;
+  const wanted = labeler !== undefined && known.length === 0 ? [{ did: labeler, state: notKnown }] : known;
   return wanted.map(({ did, state }) => ({
     labeler_did: did,
     state,
-    gaps: everRead.has(did)
-      ? atMost(bySource.get(did) ?? [], maxGapsPerLabeler).map(wire)
-      : [wire({ ...interval, reason: 'not_observed' })],
+    // The position of an evicted labeler is removed later than its roster row, and its gaps are no longer recorded.
+    gaps:
+      everRead.has(did) && state !== notKnown
+        ? atMost(bySource.get(did) ?? [], maxGapsPerLabeler).map(wire)
+        : [wire({ ...interval, reason: 'not_observed' })],
   }));
 }
 

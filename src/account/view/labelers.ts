@@ -92,12 +92,14 @@ export interface HowRead {
 
 /** Returns whether and when a labeler was read. `rows` is true if the account has rows from the labeler. */
 export function howRead(labeler: string, rows: boolean, labelers: Labelers): HowRead {
-  const { states, notEnrolled, lastAsked } = labelers;
+  const { states, notEnrolled } = labelers;
   const known = states.has(labeler) || notEnrolled.has(labeler);
+  // The position of an evicted labeler is removed later than its roster row, and its gaps are no longer recorded.
+  const lastAsked = known ? (labelers.lastAsked.get(labeler) ?? null) : null;
   return {
-    reading: rows || lastAsked.has(labeler) ? 'read' : known ? 'never_read' : 'not_known',
+    reading: rows || lastAsked !== null ? 'read' : known ? 'never_read' : 'not_known',
     state: states.get(labeler) ?? null,
-    lastAsked: lastAsked.get(labeler) ?? null,
+    lastAsked,
     completeUntil: labelers.completeUntil.get(labeler) ?? null,
   };
 }

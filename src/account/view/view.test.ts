@@ -215,6 +215,28 @@ describe('a page with a labeler filter', () => {
     expect(text).not.toContain('No gap of this labeler');
   });
 
+  it('shows a labeler that was evicted from the roster as unknown, even before its position is removed', async () => {
+    const writer = writerInTest(folderInTest(), noon);
+    const positions = [known, gone].map((source) => ({ source, endpoint: `https://${source}.example`, value: '1' }));
+    await writer.append({ at: micros(noon + day), observations: [], refusals: [], positions });
+    await writer.putRoster([row(gone, 'established', { enrolled: false })]);
+    const read = async (labeler: string) => {
+      const view = await createViewReader(() => 0)(writer, {
+        query: { account, asked: { kind: 'days', days: 7 }, filters: { labeler } },
+        ...{ before: null, now: micros(noon + day) },
+      });
+      if (view === 'out_of_window') throw new Error(view);
+      const [{ reading, lastAsked } = {}] = view.labelers;
+      return { reading, lastAsked, unseen: view.timeline.unseen, shown: view.shown };
+    };
+    const evicted = await read(known);
+    expect(evicted).toEqual({
+      ...{ reading: 'not_known', lastAsked: null },
+      ...{ unseen: [{ start: evicted.shown.start, end: evicted.shown.end }], shown: evicted.shown },
+    });
+    expect(await read(gone)).toMatchObject({ reading: 'read', lastAsked: noon + day });
+  });
+
   it('shows zeros for the days on which the labeler was read', async () => {
     const roster = [row(known, 'established', { lastAnswered: micros(end - hour) })];
     const view = await viewWith({ roster }, { labeler: known });

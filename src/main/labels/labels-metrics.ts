@@ -142,7 +142,7 @@ function operatorMetrics(metrics: Metrics): Pick<Telemetry, 'purges' | 'denyList
   );
   const purgeDaysLeft = metrics.gauge(
     'almanac_labels_purge_days_left',
-    'Number of days from which rows are still to be purged, summed over labelers.',
+    'Stored days from the first day that is not purged yet, summed over labelers.',
   );
   const denyListDamaged = metrics.gauge(
     'almanac_labels_deny_list_damaged',

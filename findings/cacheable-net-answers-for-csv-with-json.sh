@@ -9,7 +9,7 @@
 #   used unless the fields named by Vary match. RFC 9110, 5.1: names of fields are case-insensitive.
 # Guess: one request to the server for JSON and one for CSV, whatever the case of the name and the way of giving it.
 # Seen: with Accept the server is asked once and both get JSON, the second with status 200 and the JSON type. With accept both are
-#   right. With new Headers(...) the server reads */* from fetch, and both get JSON.
+#   right. With new Headers(...) the server reads */* from fetch, once (Node 20) or twice (Node 24), and both get JSON.
 # Why: http-cache-semantics asks for names in lower case (its README says so); the object of the caller is handed over as it is, so
 #   that the field accept is missing in both requests and missing equals missing. And {...headers} copies nothing of a Headers.
 # Wrong for a user: the reader of CSV finds JSON in its place, for a minute or an hour, depending on what was asked first; with a
@@ -45,7 +45,7 @@ const out = [await both('@cacheable/net { Accept }', cacheable(), f => ({ Accept
   await both('make-fetch-happen { Accept }', headers => mfh(url, { headers, cachePath: 'w' }), f => ({ Accept: f }))]
 server.close()
 const json = 'application/json', right = `${json},text/csv ${json},text/csv`
-const same = out[0] === `${json},${json} ${json}` && out[1] === right && out[2] === `${json},${json} */*` && out[3] === right
+const same = out[0] === `${json},${json} ${json}` && out[1] === right && out[2].startsWith(`${json},${json} */*`) && out[3] === right
 console.log(same ? 'still as stated' : 'changed'); process.exit(same ? 0 : 1)
 JS
 node run.mjs

@@ -59,9 +59,9 @@ export interface Supervised {
 /**
  * Runs each part as a separate process. If a part cannot start, all parts are stopped and the promise rejects; the
  * part itself reports the reason. A part with `follows` is started again instead. If `asked` aborts during the start,
- * all parts are stopped, and the promise rejects unless every part was already ready. A part that exits after it was ready is
- * restarted with increasing delays, while the other parts continue. If the system refuses to start it again, the start
- * is retried with the same delays.
+ * all parts are stopped, and the promise rejects unless every part was already ready. A part that exits after it was
+ * ready is restarted with increasing delays, while the other parts continue. If the system refuses to start it again,
+ * the start is retried with the same delays.
  */
 export async function supervise(parts: readonly SupervisedPart[], options: Supervision): Promise<Supervised> {
   const children = parts.map((part) => new ChildSupervisor(part, options));

@@ -173,13 +173,13 @@ async function purgeOpen(work: PurgeWork, { source, atDay }: PurgeRow, step: Rem
  * once. The removal then stays incomplete until a later start finds the day repaired, or until the day expires.
  */
 async function removeNextSpaceRows(work: PurgeWork, removal: SpaceRow, at: Micros): Promise<boolean> {
-  const { done, damaged } = work.progress.spaces;
-  const next = nextStep(work.state.catalog().days, removal, { done, damaged });
+  const days = work.progress.spaces;
+  const next = nextStep(work.state.catalog().days, removal, days);
   if (next === 'none') work.state.completeSpaceRemoval(at);
   if (next === 'none' || next === 'damaged') return false;
   if (next.isSealed) await removeOrLeave(work, removal, next);
   else await removeFromOpen(work, removal, next);
-  if (!damaged.has(next.day)) done.add(next.day);
+  if (!days.damaged.has(next.day)) days.done.add(next.day);
   return true;
 }
 

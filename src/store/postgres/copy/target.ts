@@ -18,7 +18,8 @@ import { binaryRows, type Scalar } from '../base/value.ts';
 import { labelerKinds, NamedValues } from '../count/counters.ts';
 import { copyTable, isUnfinishedCopy, migrate, partitionOf, storeVersion } from '../schema/migrate.ts';
 import { putRoster } from '../state/state.ts';
-import { countLabelers, insertRows, SourceNumbers } from '../write/commit.ts';
+import { countLabelers, insertRows } from '../write/commit.ts';
+import { SourceNumbers } from '../write/source-numbers.ts';
 import { bounds, readDayCounts, tableRows } from './source.ts';
 
 /** Number of connections: one for rows to be stored, and one for rows that are read back. */

@@ -11,15 +11,8 @@ import { codeOf, stateOf } from '../base/sqlstates.ts';
 import { HotAccounts, NamedValues } from '../count/counters.ts';
 import { readIdentities } from '../read/queries.ts';
 import { partitionOf } from '../schema/migrate.ts';
-import {
-  addCounts,
-  insertRows,
-  type Prepared,
-  putRefusedRows,
-  rowsOf,
-  SourceNumbers,
-  WaitingBatches,
-} from './commit.ts';
+import { addCounts, insertRows, type Prepared, putRefusedRows, rowsOf, WaitingBatches } from './commit.ts';
+import { SourceNumbers } from './source-numbers.ts';
 import type { Reached } from './unanswered.ts';
 
 /** Cached data of the day to which rows are added. */
@@ -135,7 +128,7 @@ export class Acceptance {
   /**
    * Commits the first waiting batches together, as many as fit a commit. Settles at least one of them. A busy machine may
    * leave a transaction idle until the server rolls it back: the commit is then repeated once, so that acceptance need not
-   * pause.
+   * pause. It is also repeated once if the server stored an earlier commit only after its connection was lost.
    */
   async #commitWaiting(isRepeated = false): Promise<void> {
     let group: readonly Prepared[];
@@ -155,8 +148,11 @@ export class Acceptance {
       // If the reply to the commit is lost, the outcome of the commit is unknown, and the next batch must read the
       // state again.
       this.#isStale = true;
-      this.#waiting.discard(group, this.#reached, this.#reachedBy(group));
-      if (!isRepeated && stateOf(error)?.repeatsChange === true) await this.#commitWaiting(true);
+      // The last stamp may also differ because an earlier commit without a reply is stored only now. The state, which
+      // is read again, shows whether commits are lost. This commit is not remembered then, because it changed nothing.
+      const mayBeLate = error instanceof StoreError && error.code === 'commits_lost' && this.#waiting.hasUnanswered;
+      this.#waiting.discard(group, this.#reached, mayBeLate ? this.#reached : this.#reachedBy(group));
+      if (!isRepeated && (mayBeLate || stateOf(error)?.repeatsChange === true)) await this.#commitWaiting(true);
       else this.#waiting.reject(group.length, error);
       return;
     }

@@ -31,6 +31,11 @@ export class UnansweredCommits {
   /** False until a commit was found stored: no batch needs to be searched then. */
   #hasStored = false;
 
+  /** True if a remembered commit may still be stored. */
+  get isWaiting(): boolean {
+    return this.#sent.length > 0;
+  }
+
   /** Remembers a commit without a reply: it was to move the ends of the store from `from` to `to`. */
   add(batches: readonly SentBatch[], from: Reached, to: Reached): void {
     if (!isSame(from, to)) this.#sent = [...this.#sent, { batches, to }].slice(-maxSent);

@@ -132,6 +132,46 @@ describe.skipIf(!hasPostgres())('the standby of a store in PostgreSQL', () => {
     await expect(standby.takeOver()).rejects.toMatchObject({ code: 'commits_lost', fatal: true });
   });
 
+  it('fails if the database lost rows that the standby has already read, even if the next writer has ended the exports', async () => {
+    const writer = await write();
+    await writer.append(batch(noon, [1, 2]));
+    const standby = await standBy();
+    await standby.follow();
+    await change(`DELETE FROM observation WHERE at = ${noon + 1}`);
+    // Neither this nor the purge of another labeler explains the missing row.
+    await writer.endReads(0);
+    await writer.requestPurge({ source: 'did:web:another.example', at: later(noon, 5) });
+    await writer.append(batch(later(noon, 10), [3]));
+    const lost = { code: 'commits_lost', fatal: true };
+    await expect(standby.follow()).rejects.toMatchObject(lost);
+    await writer.close();
+    await expect(standby.takeOver()).rejects.toMatchObject(lost);
+  });
+
+  it('does not become the writer if rows were lost since it last followed the writer, even if other rows followed', async () => {
+    const writer = await write();
+    await writer.append(batch(noon, [1, 2]));
+    const standby = await standBy();
+    await standby.follow();
+    await change(`DELETE FROM observation WHERE at = ${noon + 1}`);
+    await writer.append(batch(later(noon, 10), [3]));
+    await writer.close();
+    await expect(standby.takeOver()).rejects.toMatchObject({ code: 'commits_lost', fatal: true });
+  });
+
+  it('continues if the last row that it read was purged with its labeler and other rows followed', async () => {
+    const writer = await write();
+    const [first] = batch(noon, [0]).observations;
+    await writer.append(batch(noon, [1, 0]));
+    const standby = await standBy();
+    await standby.follow();
+    await writer.requestPurge({ source: first?.label.src ?? '', at: later(noon, 10) });
+    while (await writer.purge(later(noon, 10)));
+    await writer.append(batch(later(noon, 20), [2]));
+    await standby.follow();
+    expect(known(standby, [0, 1, 2])).toEqual([false, true, true]);
+  });
+
   it('is the only standby of its store, and is listed with the writer until it closes', async () => {
     await expect(standBy()).rejects.toMatchObject({ code: 'not_a_store' });
     await write();

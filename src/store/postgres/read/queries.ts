@@ -317,19 +317,25 @@ function refusals(session: Session, interval: Interval): Promise<RefusalCount[]>
 /** Number of rows per FETCH. */
 const identitiesAtOnce = 20_000;
 
-/** Calls `found` with the stamp and identity of each row accepted at or after `since`, in stamp order. */
+interface IdentityRow {
+  readonly at: number;
+  readonly identity: Buffer;
+  readonly source: number;
+}
+
+/** Calls `found` with the stamp, identity and source id of each row accepted at or after `since`, in stamp order. */
 export async function readIdentities(
   queries: Queries,
   since: number,
-  found: (at: number, identity: Buffer) => void,
+  found: (at: number, identity: Buffer, source: number) => void,
 ): Promise<void> {
   await queries.run(
-    `DECLARE identities NO SCROLL CURSOR FOR SELECT at, identity FROM observation
+    `DECLARE identities NO SCROLL CURSOR FOR SELECT at, identity, source FROM observation
      WHERE at >= ${Math.max(since, dayStart(0))} ORDER BY at`,
   );
   for (;;) {
-    const rows = await queries.rows<{ at: number; identity: Buffer }>(`FETCH ${identitiesAtOnce} FROM identities`);
-    for (const { at, identity } of rows) found(at, identity);
+    const rows = await queries.rows<IdentityRow>(`FETCH ${identitiesAtOnce} FROM identities`);
+    for (const { at, identity, source } of rows) found(at, identity, source);
     if (rows.length < identitiesAtOnce) return;
   }
 }

@@ -89,7 +89,9 @@ function standbyOver(options: PostgresStandbyOptions, session: Session, place: S
     endWriter: () => endLease(session, renewed),
     ready: () => place.ready(),
     async takeOver() {
-      const standby = { session, known: followed.known, revision: followed.revision, place: place.number };
+      const { known, revision } = followed;
+      const assertKept = (): Promise<void> => followed.assertKept();
+      const standby = { session, known, revision, assertKept, place: place.number };
       const writer = await openPostgresWriter({ ...options, at: clock(), standby });
       await place.release();
       return writer;
@@ -171,8 +173,8 @@ interface Ends {
 class FollowedIdentities {
   readonly #session: Session;
   #identities = new IdentitySet(duplicateHorizon);
-  /** Stamp and identity of the last row read. */
-  #newest: { readonly at: number; readonly identity: Buffer } | null = null;
+  /** Last row read, with the id of its source. */
+  #newest: { readonly at: number; readonly identity: Buffer; readonly source: number } | null = null;
   #revision: number | null = null;
 
   constructor(session: Session) {
@@ -195,8 +197,7 @@ class FollowedIdentities {
 
   /**
    * Reads the identities of new rows, or of all rows within the duplicate horizon if the revision has changed since the
-   * last call, and calls `stored` for each. Throws `commits_lost` if the last row that was read is missing or the
-   * revision has decreased: the database has lost commits that this process has already seen, and may have lost others.
+   * last call, and calls `stored` for each. Throws `commits_lost` as `assertKept` does.
    */
   async follow(stored: (identity: string) => void): Promise<void> {
     // Not repeated, because another server may lack rows that this one has read.
@@ -208,13 +209,43 @@ class FollowedIdentities {
     });
   }
 
-  async #read(queries: Queries, stored: (identity: string) => void): Promise<void> {
+  /**
+   * Throws `commits_lost` if the last row that was read is missing without a purge of its labeler, or if the revision has
+   * decreased: the database has lost commits that this process has already seen, and may have lost others.
+   */
+  assertKept(): Promise<void> {
+    const work = async (queries: Queries): Promise<void> => this.#assertNewest(queries, await this.#ends(queries));
+    return this.#session.read(work, { locked: 'observation', isUrgent: true });
+  }
+
+  async #ends(queries: Queries): Promise<Ends> {
     const [ends] = await queries.rows<Ends>('SELECT last_stamp AS last, floor, revision FROM store');
     if (!ends) throw new StoreError('damaged', 'the table "store" has no row');
-    const { last, floor, revision } = ends;
+    const { last, revision } = ends;
     if (this.#revision !== null && revision < this.#revision) this.#commitsLost();
     if (this.#newest !== null && (last === null || last < this.#newest.at)) this.#commitsLost();
+    return ends;
+  }
+
+  async #assertNewest(queries: Queries, { floor, revision }: Ends): Promise<void> {
+    const newest = this.#newest;
+    if (newest === null || newest.at < floor) return;
+    const [row] = await queries.rows<{ identity: Buffer }>('SELECT identity FROM observation WHERE at = $1', [
+      newest.at,
+    ]);
+    if (row?.identity.equals(newest.identity) === true) return;
+    const sql = 'SELECT 1 FROM purge p JOIN source s ON s.did = p.source WHERE s.id = $1';
+    // A purge raises the revision. Its request is kept for as long as the day of the row.
+    const mayBePurged = row === undefined && revision !== this.#revision;
+    if (!mayBePurged || (await queries.rows(sql, [newest.source])).length === 0) this.#commitsLost();
+  }
+
+  async #read(queries: Queries, stored: (identity: string) => void): Promise<void> {
+    const ends = await this.#ends(queries);
+    const { last, floor, revision } = ends;
     if (this.#revision !== revision) {
+      // A writer that starts after a loss raises the revision too.
+      await this.#assertNewest(queries, ends);
       this.#identities = new IdentitySet(duplicateHorizon);
       this.#newest = null;
     }
@@ -223,14 +254,14 @@ class FollowedIdentities {
     let newest = this.#newest;
     const since = newest !== null && newest.at >= floor ? newest.at : Math.max(floor, last - duplicateHorizon);
     let isKnown = newest === null || newest.at < floor;
-    await readIdentities(queries, since, (at, identity) => {
+    await readIdentities(queries, since, (at, identity, source) => {
       if (!isKnown) {
         if (newest?.at !== at || !newest.identity.equals(identity)) this.#commitsLost();
         isKnown = true;
         return;
       }
       this.#identities.add(identity, at);
-      newest = { at, identity };
+      newest = { at, identity, source };
       this.#newest = newest;
       stored(identity.toString('latin1'));
     });

@@ -337,7 +337,7 @@ function isBefore(found: number | null, known: number | null): boolean {
 }
 
 /** Throws `commits_lost`: the memory contains identities and positions of rows that the database has lost. */
-export function commitsLost(name: string): never {
+function commitsLost(name: string): never {
   throw new StoreError(
     'commits_lost',
     `${name} lost commits that it had confirmed, for example in a failover; restart this process, so that the labels are read again`,

@@ -13,7 +13,7 @@ import { readerOver } from '../read/reader.ts';
 import { assertFinished, migrate, storeVersion } from '../schema/migrate.ts';
 import { instrumentReads, stateChanges } from '../state/state.ts';
 import { maintainDays, purgeNextDay } from '../upkeep/maintenance.ts';
-import { Acceptance, commitsLost } from './acceptance.ts';
+import { Acceptance } from './acceptance.ts';
 
 /** Options for opening a store for writing. */
 export interface PostgresWriterOptions {
@@ -53,6 +53,8 @@ interface OpeningStandby {
   readonly known: KnownIdentities;
   /** Revision of the rows with these identities; null if the standby has read none. */
   readonly revision: number | null;
+  /** Throws `commits_lost` if the database has lost rows that the standby has read. */
+  readonly assertKept: () => Promise<void>;
   /** Number of the standby's registration. */
   readonly place: number;
 }
@@ -119,7 +121,8 @@ interface LeftRows {
 /**
  * Returns the identities that a standby has read, or else those that the last writer kept. The latter are those of the
  * store's rows only if the holder of the lease before this one wrote the file, and if its last row is still the last
- * one: after a failover, rows may be missing.
+ * one: after a failover, rows may be missing. Throws `commits_lost` if the database has lost rows that the standby has
+ * read.
  */
 async function keptBy(
   session: Session,
@@ -127,9 +130,11 @@ async function keptBy(
   file: string | null,
   standby: OpeningStandby | null,
 ): Promise<Kept> {
+  await standby?.assertKept();
   const sql = 'SELECT generation, last_stamp AS last, revision FROM store';
   const [row] = await session.read((queries) => queries.rows<LeftRows>(sql), { isUrgent: true });
-  const read = standby === null || row === undefined ? null : readBy(standby, row, session.name);
+  // The standby may have read rows that were purged since then.
+  const read = standby === null || standby.revision !== row?.revision ? null : standby.known;
   if (file === null) return { known: read, keep: () => Promise.resolve() };
   const stateName = (token: number): string => `${row?.generation ?? ''} ${token}`;
   let known: KnownIdentities | null = null;
@@ -142,15 +147,6 @@ async function keptBy(
     known: read ?? (known?.through === (row?.last ?? -1) ? known : null),
     keep: (identities) => keepIdentities(file, identities, stateName(lease.token)),
   };
-}
-
-/**
- * Returns the identities that a standby has read. Returns null if they may include rows that were purged since then.
- * Throws `commits_lost` if the database has lost rows that the standby has read.
- */
-function readBy({ known, revision }: OpeningStandby, left: LeftRows, name: string): KnownIdentities | null {
-  if ((left.last ?? -1) < known.through || left.revision < (revision ?? 0)) commitsLost(name);
-  return left.revision === revision ? known : null;
 }
 
 async function beginEpoch(session: Session, generationId: () => string, at: Micros): Promise<void> {

@@ -77,13 +77,14 @@ export async function openStoreWriter(
   if (place.kind === 'sqlite') return openSqliteWriter({ ...others, folder: place.folder });
   // The driver is loaded on demand, because most installations use the embedded store.
   const { openPostgresWriter } = await import('./postgres/write/writer.ts');
-  const { at, windowDays, generationId } = options;
+  const { at, windowDays, generationId, onFile } = options;
   return openPostgresWriter({
     ...{ place, at },
     ...(markClock && { markClock }),
     ...(windowDays !== undefined && { windowDays }),
     ...(generationId && { generationId }),
     ...(asked && { asked }),
+    ...(onFile && { onFile }),
     ...(companions !== undefined && { identitiesFile: join(companions, keptIdentitiesName) }),
   });
 }
@@ -97,12 +98,13 @@ export async function openStoreStandby(
   const place = parseStoreUrl(url);
   if (place.kind === 'sqlite') return openSqliteStandby({ ...others, folder: place.folder });
   const { openPostgresStandby } = await import('./postgres/standby/standby.ts');
-  const { clock, windowDays } = options;
+  const { clock, windowDays, onFile } = options;
   return openPostgresStandby({
     ...{ place, clock },
     ...(markClock && { markClock }),
     ...(windowDays !== undefined && { windowDays }),
     ...(asked && { asked }),
+    ...(onFile && { onFile }),
     ...(companions !== undefined && { identitiesFile: join(companions, keptIdentitiesName) }),
   });
 }

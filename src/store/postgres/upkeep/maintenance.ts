@@ -1,5 +1,6 @@
 import pg from 'pg';
 import type { Micros } from '../../../contract/timestamp.ts';
+import type { RemovalDays, RemovalProgress } from '../../common/removal-progress.ts';
 import { StoreError } from '../../errors.ts';
 import { identityBytes } from '../../label.ts';
 import { duplicateHorizon, type Maintenance } from '../../port.ts';
@@ -146,40 +147,102 @@ async function attempt(work: () => Promise<void>): Promise<boolean> {
 /** Number of rows per FETCH. */
 const identitiesAtOnce = 20_000;
 
+/** A damaged sealed day that a purge left unchanged. */
+export interface LeftDay {
+  /** Name of its table. */
+  readonly name: string;
+  readonly day: string;
+  readonly action: 'left';
+  readonly reason: string;
+}
+
 /** State and options of a purge. */
 interface PurgeWork {
   readonly session: Session;
   readonly lease: Lease;
   /** Removes the identities of removed rows from memory, so that the same labels can be accepted again. */
   readonly forget: (identities: readonly Buffer[]) => void;
+  readonly progress: RemovalProgress;
+  readonly onLeft: (day: LeftDay) => void;
   /** Aborts the work in progress; a later run repeats it. */
   readonly signal: AbortSignal;
 }
 
+interface PurgeRequest {
+  readonly source: string;
+  readonly requestedAt: Micros;
+  /** First day that the purge has not completed. Some later days may already be completed. */
+  readonly nextDay: number;
+}
+
+interface StoredDay {
+  readonly day: number;
+  readonly sealed: boolean;
+}
+
+/** Removal of the rows of a request from one day. */
+interface PurgeStep extends StoredDay {
+  readonly source: string;
+  /** First day that is not completed after this step. */
+  readonly nextDay: number;
+  readonly days: RemovalDays;
+}
+
+/** Step that a transaction has begun; null before that. */
+interface Begun {
+  step: PurgeStep | null;
+}
+
 /**
- * Removes the rows of the oldest request from the next day, with all data derived from them, in one commit: readers see
- * the day either before or after the removal. Appends wait only at the end of the transaction: from the change of the
- * revision, or, on the newest day, from the change of its counters. If no day is left, records the request as
- * completed. Returns true while work remains.
+ * Removes the rows of the oldest request that can be processed from its next day, with all data derived from them, in one
+ * commit: readers see the day either before or after the removal. Appends wait only at the end of the transaction: from
+ * the change of the revision, or, on the newest day, from the change of its counters. If no day is left, records the
+ * request as completed. Leaves a damaged sealed day unchanged and reports it. Returns false if no work remains other than
+ * damaged days.
  */
-export async function purgeNextDay({ session, lease, forget, signal }: PurgeWork, at: Micros): Promise<boolean> {
+export async function purgeNextDay(work: PurgeWork, at: Micros): Promise<boolean> {
+  const begun: Begun = { step: null };
+  let isLeft = false;
+  const isMore = await purgeNext(work, at, begun).catch((error: unknown) => {
+    if (begun.step === null) throw error;
+    reportDamaged(work, begun.step, error);
+    isLeft = true;
+    return true;
+  });
+  if (begun.step !== null) begun.step.days[isLeft ? 'damaged' : 'done'].add(begun.step.day);
+  return isMore;
+}
+
+function purgeNext(
+  { session, lease, forget, progress, signal }: PurgeWork,
+  at: Micros,
+  begun: Begun,
+): Promise<boolean> {
   let identities: readonly Buffer[] = [];
   const purged = session.write(
     async (queries) => {
       identities = [];
+      begun.step = null;
       await lease.check(queries);
-      const pending = await queries.rows<{ source: string; next: number }>(
-        `SELECT source, (SELECT min(day) FROM day WHERE day >= p.next_day) AS next FROM purge p
-       WHERE completed_at IS NULL ORDER BY requested_at, source`,
+      const pending = await queries.rows<PurgeRequest>(
+        `SELECT source, requested_at AS "requestedAt", next_day AS "nextDay" FROM purge
+         WHERE completed_at IS NULL ORDER BY requested_at, source`,
       );
-      const [request] = pending;
-      if (!request) return false;
-      if (request.next === null) {
-        await queries.run('UPDATE purge SET completed_at = $2 WHERE source = $1', [request.source, at]);
-        return pending.length > 1;
+      if (pending.length === 0) return false;
+      const stored = await queries.rows<StoredDay>('SELECT day, sealed FROM day ORDER BY day');
+      for (const request of pending) {
+        const next = nextStep(stored, request, progress.daysOf(request));
+        if (next === 'damaged') continue;
+        if (next === 'none') {
+          await queries.run('UPDATE purge SET completed_at = $2 WHERE source = $1', [request.source, at]);
+          progress.forget(request);
+          return pending.length > 1;
+        }
+        begun.step = next;
+        identities = await purgeDay(queries, next);
+        return true;
       }
-      identities = await purgeDay(queries, request.source, request.next);
-      return true;
+      return false;
     },
     { ...longLimits, signal },
   );
@@ -193,8 +256,32 @@ export async function purgeNextDay({ session, lease, forget, signal }: PurgeWork
   });
 }
 
+/** Returns the next step of a request, `none` if no day remains, or `damaged` if only damaged days remain. */
+function nextStep(
+  stored: readonly StoredDay[],
+  { source, nextDay }: PurgeRequest,
+  days: RemovalDays,
+): PurgeStep | 'none' | 'damaged' {
+  const remaining = stored.filter(({ day }) => day >= nextDay && !days.done.has(day));
+  if (remaining.length === 0) return 'none';
+  const next = remaining.find(({ day }) => !days.damaged.has(day));
+  if (!next) return 'damaged';
+  const other = remaining.find(({ day }) => day !== next.day);
+  return { ...next, source, days, nextDay: other?.day ?? next.day + 1 };
+}
+
+/**
+ * Reports a sealed day that is damaged, because damage to one old day must not stop the writer. Throws any other error,
+ * and any error after the store was closed.
+ */
+function reportDamaged({ onLeft, signal }: PurgeWork, { day, sealed, source }: PurgeStep, error: unknown): void {
+  if (signal.aborted || !sealed || !(error instanceof StoreError) || error.code !== 'damaged') throw error;
+  const what = `rows of ${source} were not removed from the day, and their purge is incomplete`;
+  onLeft({ name: partitionOf(day), day: dayName(day), action: 'left', reason: `${what}: ${error.message}` });
+}
+
 /** Removes the rows of a source from a day; returns the identities of these rows, concatenated in buffers. */
-async function purgeDay(queries: Queries, source: string, day: number): Promise<Buffer[]> {
+async function purgeDay(queries: Queries, { source, day, nextDay }: PurgeStep): Promise<Buffer[]> {
   const [known] = await queries.rows<{ id: number }>('SELECT id FROM source WHERE did = $1', [source]);
   const id = known?.id ?? 0;
   const identities = await identitiesOf(queries, id, day);
@@ -227,7 +314,7 @@ async function purgeDay(queries: Queries, source: string, day: number): Promise<
   }
   await queries.run('UPDATE purge SET next_day = $2, removed = removed + $3 WHERE source = $1', [
     source,
-    day + 1,
+    nextDay,
     removed,
   ]);
   return identities;

@@ -3,6 +3,7 @@ import type { Micros } from '../../../contract/timestamp.ts';
 import { DayWork } from '../../common/batch.ts';
 import type { KnownIdentities } from '../../common/identity-set.ts';
 import { keepIdentities, takeIdentities } from '../../common/kept-identities.ts';
+import { RemovalProgress } from '../../common/removal-progress.ts';
 import { assertNotMoved, movedNote, StoreError } from '../../errors.ts';
 import type { StoreWriter } from '../../port.ts';
 import { processName } from '../base/connect.ts';
@@ -12,7 +13,7 @@ import { type Limits, type Queries, Session } from '../base/session.ts';
 import { readerOver } from '../read/reader.ts';
 import { assertFinished, migrate, storeVersion } from '../schema/migrate.ts';
 import { instrumentReads, stateChanges } from '../state/state.ts';
-import { maintainDays, purgeNextDay } from '../upkeep/maintenance.ts';
+import { type LeftDay, maintainDays, purgeNextDay } from '../upkeep/maintenance.ts';
 import { Acceptance } from './acceptance.ts';
 
 /** Options for opening a store for writing. */
@@ -42,6 +43,8 @@ export interface PostgresWriterOptions {
   readonly identitiesFile?: string;
   /** Called once, when `askToStop` asks this writer to stop. */
   readonly asked?: () => void;
+  /** Called for each damaged day that a purge leaves unchanged. */
+  readonly onFile?: (day: LeftDay) => void;
   /** State of the standby that becomes the writer; absent if the writer was not a standby. */
   readonly standby?: OpeningStandby;
 }
@@ -96,7 +99,8 @@ export async function openPostgresWriter(options: PostgresWriterOptions): Promis
     await acceptance.load();
     await lease.opened(session, asked);
     const marks = options.markClock ? startMarks(acceptance, options.markClock) : null;
-    return writerOver({ session, lease, acceptance, marks, windowDays, keep: kept.keep });
+    const { onFile: onLeft = () => undefined } = options;
+    return writerOver({ session, lease, acceptance, marks, windowDays, onLeft, keep: kept.keep });
   } catch (error) {
     await lease?.release();
     // Keep the session of a standby, which continues to read.
@@ -165,12 +169,13 @@ interface Writing {
   readonly acceptance: Acceptance;
   readonly marks: Marks | null;
   readonly windowDays: number;
+  readonly onLeft: (day: LeftDay) => void;
   /** Keeps the identities for the next start. */
   readonly keep: (known: KnownIdentities) => Promise<void>;
 }
 
 function writerOver(writing: Writing): StoreWriter {
-  const { session, lease, acceptance, marks, windowDays } = writing;
+  const { session, lease, acceptance, marks, windowDays, onLeft } = writing;
   const dayWork = new DayWork();
   const stopping = new AbortController();
   const { signal } = stopping;
@@ -211,7 +216,10 @@ function writerOver(writing: Writing): StoreWriter {
   const upkeep = dayWork.joined((at: Micros) =>
     maintainDays({ session, lease, windowDays, signal }, at, acceptance.last),
   );
-  const purging = dayWork.joined((at: Micros) => purgeNextDay({ session, lease, forget, signal }, at));
+  const progress = new RemovalProgress();
+  const purging = dayWork.joined((at: Micros) =>
+    purgeNextDay({ session, lease, forget, progress, onLeft, signal }, at),
+  );
   return {
     ...readerOver(session, () => Promise.resolve()),
     ...stateChanges(change),

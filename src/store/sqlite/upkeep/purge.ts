@@ -1,6 +1,7 @@
 import { basename } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Micros } from '../../../contract/timestamp.ts';
+import type { RemovalDays, RemovalProgress } from '../../common/removal-progress.ts';
 import { StoreError } from '../../errors.ts';
 import { dayName } from '../../time.ts';
 import { openImmutable, openReadonly, type Sqlite, storeError } from '../base/connection.ts';
@@ -275,33 +276,6 @@ async function removeFromOpen(
     faults?.('purge.recorded');
   } finally {
     file.close();
-  }
-}
-
-/** Days that a removal has processed since the store was opened. */
-interface RemovalDays {
-  /** Days from which all rows were removed. */
-  readonly done: Set<number>;
-  /** Damaged sealed days, which were left unchanged. The removal tries them again after the store is next opened. */
-  readonly damaged: Set<number>;
-}
-
-/** Days that the removals of a store have processed since it was opened. */
-export class RemovalProgress {
-  readonly spaces: RemovalDays = { done: new Set(), damaged: new Set() };
-  readonly #purges = new Map<string, RemovalDays & { readonly requestedAt: Micros }>();
-
-  /** Returns the days of a purge. A repeated request starts with no days. */
-  daysOf({ source, requestedAt }: PurgeRow): RemovalDays {
-    const known = this.#purges.get(source);
-    if (known?.requestedAt === requestedAt) return known;
-    const days = { requestedAt, done: new Set<number>(), damaged: new Set<number>() };
-    this.#purges.set(source, days);
-    return days;
-  }
-
-  forget({ source }: PurgeRow): void {
-    this.#purges.delete(source);
   }
 }
 

@@ -4,6 +4,7 @@ import { makeFolder, OperatorError } from '../../../ops/errors.ts';
 import { assertBounds, DayWork, firstStamp, pagesAt, refusalsOf, sortOut } from '../../common/batch.ts';
 import { IdentitySet, type KnownIdentities } from '../../common/identity-set.ts';
 import { discardIdentities, keepIdentities, takeIdentities } from '../../common/kept-identities.ts';
+import { RemovalProgress } from '../../common/removal-progress.ts';
 import { assertNotMoved, movedNote, StoreError } from '../../errors.ts';
 import type { RefusedRows } from '../../label.ts';
 import { type AppendResult, type Batch, duplicateHorizon, type StoreWriter } from '../../port.ts';
@@ -28,7 +29,7 @@ import { openSqliteReader } from '../read/reader.ts';
 import { stateMigrations } from '../schema/state-schema.ts';
 import { noteQuery, type StateChanges, stateChanges } from '../state/state.ts';
 import { maintainDays, recoverDays } from '../upkeep/maintenance.ts';
-import { purgeNextDay, RemovalProgress } from '../upkeep/purge.ts';
+import { purgeNextDay } from '../upkeep/purge.ts';
 
 const cacheBytes = 4 * 1024 * 1024;
 

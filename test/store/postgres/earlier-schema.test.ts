@@ -1,10 +1,12 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { labelers, labelNumber, noon, observationOf, subjects } from '../../../harness/conformance/labels.ts';
 import { batch, later, problems } from '../../../harness/conformance/suite.ts';
 import { everything, fill } from '../../../harness/copy/content.ts';
+import { statement } from '../../../harness/postgres/appending.ts';
 import { toSchema3 } from '../../../harness/postgres/earlier-store.ts';
 import { hasPostgres, type PostgresServer, startPostgres } from '../../../harness/postgres/server.ts';
 import { copyStore } from '../../../src/store/copy/copy-store.ts';
+import type { CopyTarget } from '../../../src/store/copy/parts.ts';
 import { openStoreReader } from '../../../src/store/open.ts';
 import type { StoreWriter } from '../../../src/store/port.ts';
 import { type PostgresPlace, parsePostgresUrl } from '../../../src/store/postgres/base/place.ts';
@@ -104,5 +106,41 @@ describe.skipIf(!hasPostgres())('a store of schema 3 in PostgreSQL', () => {
     const [labeler = ''] = labelers;
     expect(await copy.keys(labeler)).toEqual(before.keys);
     await copy.close();
+  });
+
+  it('in an unfinished copy is migrated too, and the day in which the copy was interrupted is copied again', async () => {
+    const writer = await write();
+    const through = await fill(writer, 5);
+    const before = await everything(writer, through);
+    await writer.close();
+    const source = await openPostgresSource(place);
+    onTestFinished(() => source.close());
+    const schema = `earlier_copy_${count}`;
+    const to = parsePostgresUrl(server.url(schema));
+    const open = async () => openPostgresTarget(to, (await source.look()).epoch.generationId, noon);
+    const copy = async (target: CopyTarget): Promise<unknown> => {
+      const options = { source, once: false, report: () => undefined, wait: () => Promise.resolve() };
+      return copyStore({ ...options, target }).finally(() => target.close());
+    };
+    // The copy ends before the table of its second day is attached.
+    let days = 0;
+    const target = await open();
+    const index = async (day: number): Promise<void> => {
+      if (++days > 1) throw new Error('interrupted');
+      await target.index(day);
+    };
+    await expect(copy({ ...target, index })).rejects.toThrow('interrupted');
+    await toSchema3(server.url(schema));
+    const tables = `SELECT relname FROM pg_class WHERE relname LIKE 'observation_2%' AND relkind = 'r' AND NOT relispartition
+      AND relnamespace = '${schema}'::regnamespace`;
+    const [begun, ...others] = await statement(server, tables);
+    expect(others).toEqual([]);
+    await statement(server, `ALTER TABLE ${schema}.${String(begun?.relname)} RENAME COLUMN body TO sig`);
+
+    await copy(await open());
+    const copied = await openPostgresWriter({ place: to, at: micros(through) });
+    onTestFinished(() => copied.close());
+    expect({ ...(await everything(copied, through)), frontier: before.frontier }).toEqual(before);
+    expect(await problems(copied)).toEqual([]);
   });
 });

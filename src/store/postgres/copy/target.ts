@@ -17,6 +17,7 @@ import { type Limits, longLimits, type Queries, Session } from '../base/session.
 import { binaryRows, type Scalar } from '../base/value.ts';
 import { labelerKinds, NamedValues } from '../count/counters.ts';
 import { copyTable, isUnfinishedCopy, migrate, partitionOf, storeVersion } from '../schema/migrate.ts';
+import { migrations } from '../schema/migrations.ts';
 import { putRoster } from '../state/state.ts';
 import { countLabelers, insertRows } from '../write/commit.ts';
 import { SourceNumbers } from '../write/source-numbers.ts';
@@ -35,9 +36,11 @@ export async function openPostgresTarget(place: PostgresPlace, generation: strin
   const session = new Session(place, 'primary', connections);
   try {
     // Check first: a migration must not change the tables of a store that has a writer.
-    if ((await storeVersion(session)) > 0) await session.read((queries) => assertVacant(queries, session.name));
+    const version = await storeVersion(session);
+    if (version > 0) await session.read((queries) => assertVacant(queries, session.name));
     await migrate(session, at);
-    const token = await session.write((queries) => begin(queries, session.name, generation));
+    const isMigrated = version > 0 && version < migrations.length;
+    const token = await session.write((queries) => begin(queries, session.name, { generation, isMigrated }));
     return targetOver(session, token);
   } catch (error) {
     await session.close();
@@ -45,7 +48,14 @@ export async function openPostgresTarget(place: PostgresPlace, generation: strin
   }
 }
 
-async function begin(queries: Queries, name: string, generation: string): Promise<number> {
+/** Store to be copied. */
+interface Begun {
+  readonly generation: string;
+  /** True if an earlier version began this copy. */
+  readonly isMigrated: boolean;
+}
+
+async function begin(queries: Queries, name: string, { generation, isMigrated }: Begun): Promise<number> {
   // A writer that creates a store at the same time waits for this lock, and then finds the copy.
   await queries.run('LOCK TABLE store IN EXCLUSIVE MODE');
   await assertVacant(queries, name);
@@ -61,7 +71,15 @@ async function begin(queries: Queries, name: string, generation: string): Promis
   if (row?.generation !== generation) {
     throw new StoreError('occupied', `${name} contains an unfinished copy of another store; use another schema`);
   }
+  if (isMigrated) await dropUnattached(queries);
   return row.token;
+}
+
+/** Drops the days whose tables are not attached yet: a migration changes only the tables that are attached. */
+async function dropUnattached(queries: Queries): Promise<void> {
+  for (const { day } of await queries.rows<{ day: number }>(`SELECT day FROM ${copyDayTable}`)) {
+    if (!(await isAttached(queries, day))) await dropDay(queries, day);
+  }
 }
 
 async function assertVacant(queries: Queries, name: string): Promise<void> {
@@ -175,15 +193,19 @@ async function dropDay(queries: Queries, day: number): Promise<void> {
 /** Attaches the table of a day, which builds its indexes, and updates the planner statistics. */
 async function indexDay(queries: Queries, day: number): Promise<void> {
   const table = partitionOf(day);
-  const [found] = await queries.rows<{ attached: boolean }>(
-    'SELECT relispartition AS attached FROM pg_class WHERE oid = $1::regclass',
-    [table],
-  );
-  if (found?.attached !== true) {
+  if (!(await isAttached(queries, day))) {
     const bounds = `FROM (${dayStart(day)}) TO (${dayStart(day + 1)})`;
     await queries.run(`ALTER TABLE observation ATTACH PARTITION ${table} FOR VALUES ${bounds}`);
     await queries.run(`ANALYZE ${table}`);
   }
+}
+
+async function isAttached(queries: Queries, day: number): Promise<boolean> {
+  const [found] = await queries.rows<{ attached: boolean }>(
+    'SELECT relispartition AS attached FROM pg_class WHERE oid = $1::regclass',
+    [partitionOf(day)],
+  );
+  return found?.attached === true;
 }
 
 function sourcesOf({ minutes, hours, refusals, labelers }: DayCounts): Set<string> {

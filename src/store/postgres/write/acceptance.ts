@@ -85,17 +85,17 @@ export class Acceptance {
   }
 
   /**
-   * Stores a mark after the batches in progress. Rows of later batches get stamps at or after the mark. A heartbeat
+   * Stores a mark after the batches in progress, at `at` or at the time of the oldest of them, if that is earlier. Rows of later batches get stamps at or after the mark. A heartbeat
    * cannot serve as a mark, because it states only that all data before the heartbeat is stored or recorded as a gap.
    */
   mark(at: Micros): Promise<void> {
     // Set the mark in memory first: batches may be prepared before the database stores the mark, and the database may
     // store it even if its reply is lost.
-    this.#waiting.mark(at);
+    const time = this.#waiting.mark(at);
     return this.#inOrder(async () => {
       await this.#session.write(async (queries) => {
         await this.#lease.check(queries);
-        await queries.run('UPDATE store SET mark = greatest(mark, $1)', [at]);
+        await queries.run('UPDATE store SET mark = greatest(mark, $1)', [time]);
       });
     });
   }

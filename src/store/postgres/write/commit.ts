@@ -81,9 +81,14 @@ export class WaitingBatches {
     return this.#unanswered.isWaiting;
   }
 
-  /** Sets a mark, before which no batch that is prepared from now on gets a stamp. */
-  mark(at: Micros): void {
-    this.#mark = micros(Math.max(this.#mark ?? at, at));
+  /**
+   * Sets a mark, before which no batch that is prepared from now on gets a stamp. Returns its time, which is not later
+   * than the oldest waiting batch: after a long wait, the clock would otherwise seem to be behind the mark.
+   */
+  mark(at: Micros): Micros {
+    const time = micros(Math.min(at, this.#batches[0]?.batch.at ?? at));
+    this.#mark = micros(Math.max(this.#mark ?? time, time));
+    return time;
   }
 
   /** Takes over the state of the database. No batch may be prepared. */

@@ -175,10 +175,9 @@ interface Writing {
 }
 
 function writerOver(writing: Writing): StoreWriter {
-  const { session, lease, acceptance, marks, windowDays, onLeft } = writing;
-  const dayWork = new DayWork();
+  const { session, lease, acceptance, marks } = writing;
   const stopping = new AbortController();
-  const { signal } = stopping;
+  const dayWork = dayWorkOf(writing, stopping.signal);
   let closing: Promise<void> | null = null;
   let changes: Promise<unknown> = Promise.resolve();
 
@@ -212,14 +211,6 @@ function writerOver(writing: Writing): StoreWriter {
     await leave(writing);
   }
 
-  const forget = (identities: readonly Buffer[]): void => acceptance.forget(identities);
-  const upkeep = dayWork.joined((at: Micros) =>
-    maintainDays({ session, lease, windowDays, signal }, at, acceptance.last),
-  );
-  const progress = new RemovalProgress();
-  const purging = dayWork.joined((at: Micros) =>
-    purgeNextDay({ session, lease, forget, progress, onLeft, signal }, at),
-  );
   return {
     ...readerOver(session, () => Promise.resolve()),
     ...stateChanges(change),
@@ -228,12 +219,24 @@ function writerOver(writing: Writing): StoreWriter {
     tokens: { own: lease.token, former: lease.former },
     append: (batch) => open(() => acceptance.append(batch)),
     assertWriter: () => change(() => Promise.resolve()),
-    maintain: (at) => open(() => upkeep(at)),
-    purge: (at) => open(() => purging(at)),
+    maintain: (at) => open(() => dayWork.maintain(at)),
+    purge: (at) => open(() => dayWork.purge(at)),
     close: () => {
       closing ??= close();
       return closing;
     },
+  };
+}
+
+/** Returns the work on whole days, which `signal` aborts. */
+function dayWorkOf({ session, lease, acceptance, windowDays, onLeft }: Writing, signal: AbortSignal) {
+  const work = new DayWork();
+  const progress = new RemovalProgress();
+  const forget = (identities: readonly Buffer[]): void => acceptance.forget(identities);
+  return {
+    maintain: work.joined((at: Micros) => maintainDays({ session, lease, windowDays, signal }, at, acceptance.last)),
+    purge: work.joined((at: Micros) => purgeNextDay({ session, lease, forget, progress, onLeft, signal }, at)),
+    ended: () => work.ended(),
   };
 }
 

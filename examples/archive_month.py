@@ -2,7 +2,8 @@
 
 Usage: python3 archive_month.py https://observatory.example/archive 2026-11 DIR
 
-Only closed days are downloaded: they never change, so a day that is complete in DIR is not requested again.
+Only closed days are downloaded: they never change, so the files of a day that are in DIR are not requested again.
+The publisher may withdraw a file of a closed day: its copy in DIR is deleted.
 Prints one line per downloaded day, with the digest to cite, and then how many days of the month are missing.
 Then writes each table of all days in DIR as one file (DIR/labels-totals.csv), with a description that many tools read
 (DIR/datapackage.json, and DIR/csv-metadata.json for tools of CSV on the Web). The programs in examples/archive load and draw these files.
@@ -59,46 +60,86 @@ def download(base, month, folder):
 def download_day(base, listed, target):
     day = listed["day"]
     record_file = target / "day.json"
-    if record_file.exists() and hashlib.sha256(record_file.read_bytes()).hexdigest() == listed["sha256"]:
-        return
-    record = fetch(f"{base}/days/{day}/day.json")
-    if hashlib.sha256(record).hexdigest() != listed["sha256"]:
-        raise ValueError(f"the record of {day} does not match the index")
+    record = record_file.read_bytes() if record_file.exists() else b""
+    is_new = hashlib.sha256(record).hexdigest() != listed["sha256"]
+    if is_new:
+        record = fetch(f"{base}/days/{day}/day.json")
+        if hashlib.sha256(record).hexdigest() != listed["sha256"]:
+            raise ValueError(f"the record of {day} does not match the index")
+    withdrawn = withdrawn_files(base, day)
     target.mkdir(parents=True, exist_ok=True)
     for file in json.loads(record)["files"]:
         name = file["name"]
         if not name.endswith((".csv", ".parquet", "gaps.json", "datapackage.json")):
             continue
-        body = fetch(f"{base}/days/{day}/{name}")
-        if hashlib.sha256(body).hexdigest() != file["sha256"]:
-            raise ValueError(f"{name} of {day} does not match the record of the day")
-        (target / name).write_bytes(body)
-    # Written last: a day without its record is downloaded again.
-    record_file.write_bytes(record)
-    print(f"{day}  sha256:{listed['sha256']}")
+        if (name, file["sha256"]) in withdrawn:
+            (target / name).unlink(missing_ok=True)
+        elif is_new or not (target / name).exists():
+            body = fetch(f"{base}/days/{day}/{name}")
+            if hashlib.sha256(body).hexdigest() != file["sha256"]:
+                raise ValueError(f"{name} of {day} does not match the record of the day")
+            (target / name).write_bytes(body)
+    if is_new:
+        # Written last: a day without its record is downloaded again.
+        record_file.write_bytes(record)
+        print(f"{day}  sha256:{listed['sha256']}")
+
+
+def withdrawn_files(base, day):
+    """Returns the names and digests of the withdrawn files of a day. The record of a closed day still lists them."""
+    try:
+        withdrawn = fetch(f"{base}/days/{day}/withdrawn.json")
+    except urllib.error.URLError as error:
+        # A copy of an archive on the disk has an address that begins with `file:`.
+        if getattr(error, "code", None) == 404 or isinstance(error.reason, FileNotFoundError):
+            return set()
+        raise
+    return {(file["name"], file["sha256"]) for file in json.loads(withdrawn)["files"]}
 
 
 def join_days(folder):
     """Writes each table of all downloaded days as one CSV file. Older days have other tables, and are left out."""
-    days = sorted(path.parent for path in folder.glob("days/*/datapackage.json") if (path.parent / "day.json").exists())
-    if not days:
+    days = sorted(path.parent for path in folder.glob("days/*/day.json") if has_current_tables(path))
+    # The description is the same for each day, and one that was withdrawn is missing.
+    described = [day / "datapackage.json" for day in days if (day / "datapackage.json").exists()]
+    if not described:
         return
-    package = json.loads((days[-1] / "datapackage.json").read_bytes())
+    package = json.loads(described[-1].read_bytes())
+    incomplete = set()
     for resource in package["resources"]:
-        lines = []
+        lines = [",".join(field["name"] for field in resource["schema"]["fields"]) + "\n"]
         for day in days:
+            if not (day / resource["path"]).exists():
+                incomplete.add(resource["name"])
+                reason = "was withdrawn or withheld: its rows are missing"
+                print(f"{day.name}: {resource['path']} {reason}", file=sys.stderr)
+                continue
             with open(day / resource["path"], encoding="utf-8", newline="\n") as table:
-                header, *rows = table
-            lines += rows if lines else [header, *rows]
+                lines += list(table)[1:]
         replace(folder / resource["path"], "".join(lines))
     for resource in package["resources"]:
-        # Times of gaps are in whole seconds, so two gaps of a scope can have the same start.
-        if resource["name"] in ("weather-gaps", "labels-gaps"):
-            resource["schema"].pop("primaryKey", None)
+        relax(resource["schema"], resource["name"], incomplete)
     package["name"] = "almanac"
     package["title"] = f"Observations of the AT Protocol network, {days[0].name} to {days[-1].name}, in UTC"
     replace(folder / "datapackage.json", json.dumps(package, indent=1) + "\n")
     replace(folder / "csv-metadata.json", json.dumps(csvw(package), indent=1) + "\n")
+
+
+def has_current_tables(record_file):
+    record = json.loads(record_file.read_bytes())
+    names = [file["name"] for file in record["files"]] + record.get("withheld", [])
+    return "datapackage.json" in names
+
+
+def relax(schema, name, incomplete):
+    """Removes the keys that hold for each day, but not for all days together."""
+    # Times of gaps are in whole seconds, so two gaps of a scope can have the same start.
+    if name in ("weather-gaps", "labels-gaps"):
+        schema.pop("primaryKey", None)
+    # Rows that refer to a row of a missing file are valid.
+    kept = [key for key in schema.pop("foreignKeys", []) if key["reference"]["resource"] not in incomplete]
+    if kept:
+        schema["foreignKeys"] = kept
 
 
 def csvw(package):

@@ -1,5 +1,6 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { type AgedFact, currentAge, weatherCurrency } from './currency.ts';
+import { createFactsClient } from './index.ts';
 
 const noon = Date.UTC(2026, 10, 20, 12);
 const at = (seconds: number) => new Date(noon + seconds * 1000).toISOString();
@@ -47,4 +48,40 @@ describe('the current age of a reading', () => {
       expect(currentAge({ value, receivedAt: noon }, noon + elapsed * 1000)).toBe(age);
     },
   );
+});
+
+describe('a reading that a program holds', () => {
+  /** Receives weather that is ten seconds old, at noon on clocks that the test sets. */
+  async function received() {
+    vi.useFakeTimers({ toFake: ['Date', 'performance'], now: noon });
+    onTestFinished(() => void vi.useRealTimers());
+    const body = {
+      contract: 'atproto.facts.weather.metrics/v1',
+      ...now,
+      ...{ age_seconds: 5, freshness: { ...fresh, age_seconds: 5 } },
+    };
+    const fetch = async () => Response.json(body, { headers: { 'Cache-Control': 'max-age=60' } });
+    return createFactsClient('http://a.example', { fetch }).weatherMetrics();
+  }
+
+  it('becomes old although the clock of the client is set back', async () => {
+    const reading = await received();
+    vi.advanceTimersByTime(1_800_000);
+    vi.setSystemTime(noon - 1_800_000);
+    expect([weatherCurrency(reading), currentAge(reading)]).toEqual(['old', 1805]);
+    expect([weatherCurrency({ ...reading }), currentAge({ ...reading })]).toEqual(['old', 1805]);
+  });
+
+  it('has the age of a given time, whatever the clocks of the client show', async () => {
+    const reading = await received();
+    vi.advanceTimersByTime(1_800_000);
+    expect([weatherCurrency(reading, noon + 170_000), currentAge(reading, noon + 170_000)]).toEqual(['current', 175]);
+  });
+
+  it('has an age in another process, where a monotonic clock has another origin', async () => {
+    const copy = structuredClone(await received());
+    vi.advanceTimersByTime(1_800_000);
+    vi.setSystemTime(noon + 170_000);
+    expect([weatherCurrency(copy), currentAge(copy)]).toEqual(['current', 175]);
+  });
 });

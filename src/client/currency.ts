@@ -1,4 +1,4 @@
-import type { Reading } from './reading.ts';
+import { type Reading, receivedTick } from './reading.ts';
 import type { WeatherFreshness } from './schemas.ts';
 
 /**
@@ -30,31 +30,37 @@ export function currencyAfter({ age_seconds: age, freshness }: AgedFact, seconds
 const maxDeliveryMs = 120_000;
 
 /** Reading of a fact that states its age. */
-type AgedReading<E> = Pick<Reading<E & { readonly retrieved_at: string }>, 'value' | 'receivedAt'>;
+type AgedReading<E> = Pick<
+  Reading<E & { readonly retrieved_at: string }>,
+  'value' | 'receivedAt' | typeof receivedTick
+>;
 
 /**
- * Returns the currency of a reading at `now`, in milliseconds since 1970 on this client's clock. Counts the time since
- * `retrieved_at`, which is at most two minutes before the arrival; a wrong clock of this client changes the result by no
- * more than that.
+ * Returns the currency of a reading at `now`, in milliseconds since 1970 on this client's clock; by default the present,
+ * also if this clock was set back after the arrival. Counts the time since `retrieved_at`, which is at most two minutes
+ * before the arrival; a clock of this client that was wrong then changes the result by no more than that.
  */
-export function weatherCurrency(reading: AgedReading<AgedFact>, now = Date.now()): Currency {
+export function weatherCurrency(reading: AgedReading<AgedFact>, now?: number): Currency {
   return currencyAfter(reading.value, elapsedSeconds(reading, now));
 }
 
 /**
- * Returns the seconds from the `generated_at` of a reading to `now`, in milliseconds since 1970 on this client's clock;
- * null if the artifact does not state its age. A wrong clock of this client changes the result by at most two minutes.
+ * Returns the seconds from the `generated_at` of a reading to `now`; null if the artifact does not state its age. `now` is
+ * that of `weatherCurrency`, and a clock of this client that was wrong at the arrival changes the result by as little.
  */
 export function currentAge(
   reading: AgedReading<{ readonly age_seconds?: number | null }>,
-  now = Date.now(),
+  now?: number,
 ): number | null {
   const { age_seconds: age } = reading.value;
   return typeof age === 'number' ? age + elapsedSeconds(reading, now) : null;
 }
 
 /** Returns the seconds from `retrieved_at` to `now`. The time until the arrival counts up to `maxDeliveryMs`. */
-function elapsedSeconds({ value, receivedAt }: AgedReading<unknown>, now: number): number {
+function elapsedSeconds(reading: AgedReading<unknown>, now: number | undefined): number {
+  const { value, receivedAt, [receivedTick]: tick } = reading;
   const delivery = receivedAt - Date.parse(value.retrieved_at);
-  return (Math.max(0, now - receivedAt) + Math.min(maxDeliveryMs, Math.max(0, delivery) || 0)) / 1000;
+  const ticks = now === undefined && tick !== undefined ? performance.now() - tick : 0;
+  const held = Math.max(0, (now ?? Date.now()) - receivedAt, ticks);
+  return (held + Math.min(maxDeliveryMs, Math.max(0, delivery) || 0)) / 1000;
 }

@@ -1,3 +1,9 @@
+/**
+ * Key of the time at which a body arrived, on a monotonic clock. A symbol, so that no copy for another process has this
+ * time: the clock of that process has another origin.
+ */
+export const receivedTick: unique symbol = Symbol('receivedTick');
+
 /** A fact as the service sent it, with the times at which it arrived and was confirmed. */
 export interface Reading<E> {
   /** The body exactly as it arrived. Its `age_seconds` is the age at its `retrieved_at`, up to two minutes earlier. */
@@ -12,6 +18,8 @@ export interface Reading<E> {
   readonly receivedAt: number;
   /** Time at which the service last confirmed the body, on this client's clock, in milliseconds since 1970. */
   readonly confirmedAt: number;
+  /** Time at which the body arrived, on a monotonic clock, in milliseconds: this client's clock may be set back. */
+  readonly [receivedTick]?: number;
 }
 
 /** Fields that identify a response of the contract. */
@@ -27,6 +35,7 @@ export interface Kept<E> {
   readonly etag: string | null;
   readonly receivedAt: number;
   readonly confirmedAt: number;
+  readonly [receivedTick]: number;
   /** Time of the last confirmation on a monotonic clock, in milliseconds: this client's clock may be set back. */
   readonly tick: number;
   /** Time in milliseconds after the last confirmation during which the client sends no request. */

@@ -1,7 +1,7 @@
 import { AnswerError, FactsError, StaleCacheError } from './errors.ts';
 import { type Answer, exchange, type Question } from './exchange.ts';
 import { cacheLifetimeMs, maxAgeMs, maxValidator, retryAfterSeconds } from './headers.ts';
-import { type Identified, type Kept, type Reading, supersedes, within } from './reading.ts';
+import { type Identified, type Kept, type Reading, receivedTick, supersedes, within } from './reading.ts';
 import type { Error as ErrorBody, LabelFreshness } from './schemas.ts';
 import { ReceiptJudge, type ServiceClock } from './staleness.ts';
 
@@ -47,7 +47,8 @@ export function createResource<E extends Identified>(options: ResourceOptions) {
     }
     if (status !== 200) throw refused(answer, at);
     const value = parsed<E>(answer, path, contract);
-    const next: Kept<E> = { ...lives, value, etag: validator(headers), receivedAt: at };
+    const arrival = { receivedAt: at, [receivedTick]: lives.tick };
+    const next: Kept<E> = { ...lives, ...arrival, value, etag: validator(headers) };
     const staleness = judge.staleness(value, headers, lifetimeMs, at);
     if (kept && supersedes(kept, value, at) && isCurrent(kept, at)) return readingOf(kept, 'kept_newer');
     if (staleness !== null) throw new StaleCacheError(path, staleness);
@@ -86,8 +87,9 @@ function isFresh({ confirmedAt, tick, maxAgeMs: span }: Kept<unknown>, at: numbe
   return within(confirmedAt, span, at) && performance.now() - tick < span;
 }
 
-function readingOf<E>({ value, receivedAt, confirmedAt }: Kept<E>, via: Reading<E>['via']): Reading<E> {
-  return { value, via, receivedAt, confirmedAt };
+function readingOf<E>(kept: Kept<E>, via: Reading<E>['via']): Reading<E> {
+  const { value, receivedAt, confirmedAt, [receivedTick]: tick } = kept;
+  return { value, via, receivedAt, confirmedAt, [receivedTick]: tick };
 }
 
 /**

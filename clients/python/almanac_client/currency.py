@@ -23,11 +23,12 @@ def weather_currency(
     reading: "Union[Reading[WeatherConditionsEnvelope], Reading[WeatherMetricsEnvelope]]",
     now: Optional[float] = None,
 ) -> Currency:
-    """Returns the currency of a reading at ``now``, in seconds since 1970 on this client's clock.
+    """Returns the currency of a reading at ``now``, in seconds since 1970 on this client's clock; by default the present.
 
     The service never refuses a weather fact for its age. It serves the freshness that the instrument computed when it
     wrote the artifact, so a client must add the age of the artifact. Counts the time since ``retrieved_at``, which is at
-    most two minutes before the arrival; a wrong clock of this client changes the result by no more than that.
+    most two minutes before the arrival; a clock of this client that was wrong then changes the result by no more than
+    that. Without ``now``, a clock that was set back after the arrival changes nothing.
     """
     value: Mapping[str, Any] = reading.value
     freshness: Mapping[str, Any] = value["freshness"]
@@ -47,7 +48,7 @@ def weather_currency(
 def current_age(reading: "Reading[Any]", now: Optional[float] = None) -> Optional[float]:
     """Returns the seconds from the ``generated_at`` of a reading to ``now``; None if the artifact does not state its age.
 
-    ``now`` is in seconds since 1970 on this client's clock; a wrong clock changes the result by at most two minutes.
+    ``now`` is that of ``weather_currency``, and a clock that was wrong at the arrival changes the result by as little.
     """
     age: Optional[float] = reading.value.get("age_seconds")
     return None if age is None else age + _elapsed(reading, now)
@@ -56,6 +57,8 @@ def current_age(reading: "Reading[Any]", now: Optional[float] = None) -> Optiona
 def _elapsed(reading: "Reading[Any]", now: Optional[float]) -> float:
     """Returns the seconds from ``retrieved_at`` to ``now``; the time until the arrival counts up to the maximum."""
     held = max(0.0, (time.time() if now is None else now) - reading.received_at)
+    if now is None and reading.received_tick is not None:
+        held = max(held, time.monotonic() - reading.received_tick)
     retrieved = instant(reading.value.get("retrieved_at"))
     delivery = 0.0 if retrieved is None else reading.received_at - retrieved.timestamp()
     return held + min(MAX_DELIVERY_SECONDS, max(0.0, delivery))

@@ -3,9 +3,9 @@
 import json
 import re
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timezone
-from typing import Any, Generic, Literal, Mapping, Optional, TypeVar
+from typing import Any, Dict, Generic, Literal, Mapping, Optional, TypeVar
 
 E = TypeVar("E")
 
@@ -30,6 +30,12 @@ class Reading(Generic[E]):
     received_at: float
     #: Time at which the service last confirmed the body, on this client's clock, in seconds since 1970.
     confirmed_at: float
+    #: Time at which the body arrived, on a monotonic clock, in seconds: this client's clock may be set back.
+    received_tick: Optional[float] = field(default=None, repr=False, compare=False)
+
+    def __getstate__(self) -> Dict[str, Any]:
+        """Returns the fields of a copy, which another machine may read: its monotonic clock has another origin."""
+        return {**self.__dict__, "received_tick": None}
 
 
 @dataclass(frozen=True)
@@ -39,6 +45,7 @@ class Kept(Generic[E]):
     value: E
     etag: Optional[str]
     received_at: float
+    received_tick: float
     confirmed_at: float
     #: Time of the last confirmation on a monotonic clock, in seconds: this client's clock may be set back.
     tick: float
@@ -53,7 +60,7 @@ class Kept(Generic[E]):
 
     def reading(self, via: Via) -> "Reading[E]":
         """Returns the reading with its origin."""
-        return Reading(self.value, via, self.received_at, self.confirmed_at)
+        return Reading(self.value, via, self.received_at, self.confirmed_at, self.received_tick)
 
 
 def within(since: float, span: float, now: float) -> bool:

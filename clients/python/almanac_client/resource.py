@@ -4,6 +4,7 @@ import json
 import threading
 import time
 from concurrent.futures import Future
+from dataclasses import replace
 from typing import Any, Callable, Dict, Generic, Mapping, NoReturn, Optional, Tuple, TypeVar, Union, cast
 
 from .errors import AnswerError, FactsError, NetworkError, StaleCacheError
@@ -103,7 +104,7 @@ class Resource(Generic[E]):
         max_age, lifetime = max_age_seconds(response.headers), cache_lifetime_seconds(response.headers)
         kept = self._kept
         if response.status == 304 and kept is not None:
-            confirmed = Kept(kept.value, kept.etag, kept.received_at, at, tick, max_age, lifetime)
+            confirmed = replace(kept, confirmed_at=at, tick=tick, max_age=max_age, lifetime=lifetime)
             staleness = self._staleness(confirmed, response.headers, at)
             # Drop an expired reading, so that a cache cannot confirm it again.
             self._kept = confirmed if staleness is None else None
@@ -113,7 +114,7 @@ class Resource(Generic[E]):
         if response.status != 200:
             self._refuse(response, at)
         value = self._parsed(response)
-        following = Kept(cast(E, value), validator(response.headers), at, at, tick, max_age, lifetime)
+        following = Kept(cast(E, value), validator(response.headers), at, tick, at, tick, max_age, lifetime)
         staleness = self._staleness(following, response.headers, at)
         if kept is not None and supersedes(kept, value, at) and self._staleness(kept, None, at) is None:
             return kept.reading("kept_newer")

@@ -332,6 +332,22 @@ class Currency(TestCase):
         index: Reading[Any] = Reading({"retrieved_at": at(0)}, "fetched", NOON, NOON)
         self.assertIsNone(current_age(index, NOON))
 
+    def test_changes_although_the_clock_of_the_client_is_set_back(self) -> None:
+        freshness = {"state": "current", "age_seconds": 5, "max_age_seconds": 180}
+        contract = "atproto.facts.weather.metrics/v1"
+        body = {"contract": contract, "retrieved_at": at(0), "age_seconds": 5, "freshness": freshness}
+        response = Response(200, {}, json.dumps(body).encode())
+        with patch("time.monotonic", lambda: 1_000.0):
+            reading = FactsClient("http://a.example", now=lambda: NOON, transport=lambda *_: response).weather_metrics()
+        with patch("time.monotonic", lambda: 2_800.0), patch("time.time", lambda: NOON - 1_800):
+            self.assertEqual(("old", 1_805), (weather_currency(reading), current_age(reading)))
+        with patch("time.monotonic", lambda: 2_800.0), patch("time.time", lambda: NOON + 170):
+            self.assertEqual(("current", 175), (weather_currency(reading, NOON + 170), current_age(reading, NOON + 170)))
+            # The monotonic clock of another machine has another origin.
+            restored = pickle.loads(pickle.dumps(reading))
+            self.assertEqual(reading, restored)
+            self.assertEqual(("current", 175), (weather_currency(restored), current_age(restored)))
+
 
 class Errors(TestCase):
     def test_can_be_sent_to_another_process_and_copied(self) -> None:

@@ -47,6 +47,9 @@ def download(base, month, folder):
     days = [listed for listed in json.loads(fetch(f"{base}/index.json"))["days"] if listed["day"].startswith(f"{month}-")]
     closed = [listed for listed in days if listed["state"] == "closed"]
     for listed in closed:
+        # Check every name of the archive, so that no file is written outside DIR.
+        if not re.fullmatch("[0-9]{4}-[0-9]{2}-[0-9]{2}", listed["day"]):
+            raise ValueError(f"the name of a day is invalid: {listed['day']!r}")
         download_day(base, listed, folder / "days" / listed["day"])
     in_month = calendar.monthrange(*map(int, month.split("-")))[1]
     open_days = len(days) - len(closed)
@@ -69,7 +72,7 @@ def download_day(base, listed, target):
     withdrawn = withdrawn_files(base, day)
     target.mkdir(parents=True, exist_ok=True)
     for file in json.loads(record)["files"]:
-        name = file["name"]
+        name = checked_name(file["name"])
         if not name.endswith((".csv", ".parquet", "gaps.json", "datapackage.json")):
             continue
         if (name, file["sha256"]) in withdrawn:
@@ -83,6 +86,12 @@ def download_day(base, listed, target):
         # Written last: a day without its record is downloaded again.
         record_file.write_bytes(record)
         print(f"{day}  sha256:{listed['sha256']}")
+
+
+def checked_name(name):
+    if not re.fullmatch(r"[a-z][a-z0-9-]{0,63}\.(json|jsonl|csv|parquet)", name):
+        raise ValueError(f"the name of a file is invalid: {name!r}")
+    return name
 
 
 def withdrawn_files(base, day):
@@ -107,16 +116,16 @@ def join_days(folder):
     package = json.loads(described[-1].read_bytes())
     incomplete = set()
     for resource in package["resources"]:
+        path = checked_name(resource["path"])
         lines = [",".join(field["name"] for field in resource["schema"]["fields"]) + "\n"]
         for day in days:
-            if not (day / resource["path"]).exists():
+            if not (day / path).exists():
                 incomplete.add(resource["name"])
-                reason = "was withdrawn or withheld: its rows are missing"
-                print(f"{day.name}: {resource['path']} {reason}", file=sys.stderr)
+                print(f"{day.name}: {path} was withdrawn or withheld: its rows are missing", file=sys.stderr)
                 continue
-            with open(day / resource["path"], encoding="utf-8", newline="\n") as table:
+            with open(day / path, encoding="utf-8", newline="\n") as table:
                 lines += list(table)[1:]
-        replace(folder / resource["path"], "".join(lines))
+        replace(folder / path, "".join(lines))
     for resource in package["resources"]:
         relax(resource["schema"], resource["name"], incomplete)
     package["name"] = "almanac"

@@ -1,11 +1,11 @@
-import { execFile } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { createServer, type ServerResponse } from 'node:http';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
 import { dirname, join } from 'node:path';
 import { runInThisContext } from 'node:vm';
 import { gzipSync } from 'node:zlib';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { isMissing, run, serveArchive } from '../../harness/archive/downloads.ts';
 import { type SimulatedArchive, simulateArchive, simulatedStart } from '../../harness/archive/simulated-archive.ts';
 import { simulatedHours } from '../../harness/archive/simulated-hours.ts';
 import { listenForTest } from '../../harness/net/listen.ts';
@@ -13,15 +13,6 @@ import { parseCsv } from '../../harness/process/csv.ts';
 import { folderInTest } from '../../harness/process/folder.ts';
 import { root } from '../../harness/process/imports.ts';
 import { hourMs } from '../../src/archive/days/calendar.ts';
-import {
-  type DayRecord,
-  formatDay,
-  formatIndex,
-  formatTombstones,
-  parseDay,
-  parseIndex,
-  sha256Of,
-} from '../../src/archive/days/records.ts';
 import { tables } from '../../src/archive/tables/columns.ts';
 
 /** Runs the examples in docs/archive.md against a served archive with two closed days and a gap. */
@@ -36,52 +27,8 @@ beforeAll(async () => {
   await archive.run(24 * 4 + 1);
 });
 
-/**
- * Returns true if a program is missing and its test must be skipped. In CI, a missing program makes the test fail
- * instead.
- */
-function isMissing(name: string): boolean {
-  const folders = (process.env.PATH ?? '').split(':');
-  return process.env.CI === undefined && !folders.some((folder) => existsSync(join(folder, name)));
-}
-
-/**
- * Serves the archive like a plain web server. `refuse` may respond to a request itself, and then returns true. Returns the
- * URL of the archive and the requested paths.
- */
-async function serveInTest(refuse: (count: number, response: ServerResponse) => boolean = () => false) {
-  const paths: string[] = [];
-  const server = createServer((request, response) => {
-    const path = (request.url ?? '').replace('/archive/', '');
-    paths.push(path);
-    if (refuse(paths.length, response)) return;
-    const bytes = archive.content.get(path);
-    if (bytes) response.end(bytes);
-    else response.writeHead(404).end();
-  });
-  return { url: `http://127.0.0.1:${(await listenForTest(server)).port}/archive`, paths };
-}
-
-/** Restores the files of the archive after the test, which may change them. */
-function restoreAfterTest(): void {
-  const before = new Map(archive.content);
-  onTestFinished(() => {
-    archive.content.clear();
-    for (const [path, bytes] of before) archive.content.set(path, bytes);
-  });
-}
-
-/** Replaces the record of a day, and its digest in the index. */
-function alterRecord(day: string, change: (record: DayRecord) => DayRecord): void {
-  const path = `days/${day}/day.json`;
-  const record = parseDay(archive.content.get(path) ?? Buffer.alloc(0));
-  const index = parseIndex(archive.content.get('index.json') ?? Buffer.alloc(0));
-  if (record === null || index === null) throw new Error('the archive has no such day');
-  const bytes = formatDay(change(record));
-  archive.content.set(path, bytes);
-  const listed = index.days.map((one) => (one.day === day ? { ...one, sha256: sha256Of(bytes) } : one));
-  archive.content.set('index.json', formatIndex({ ...index, days: listed }));
-}
+/** Serves the archive until the test ends. */
+const serveInTest = (refuse?: Parameters<typeof serveArchive>[1]) => serveArchive(archive.content, refuse);
 
 /** Returns the code of the only example in a language whose code contains `text`. */
 function example(language: string, text = ''): string {
@@ -90,20 +37,6 @@ function example(language: string, text = ''): string {
   expect(codes).toHaveLength(1);
   return codes[0] ?? '';
 }
-
-function run(command: string, args: readonly string[], cwd: string): Promise<{ code: number; output: string }> {
-  return new Promise((resolve) => {
-    execFile(command, args, { cwd }, (error, stdout, stderr) => {
-      resolve({ code: error ? 1 : 0, output: stdout + stderr });
-    });
-  });
-}
-
-/** Returns the tables to which the foreign keys in a downloaded description refer. */
-const referredIn = (folder: string): string[] =>
-  [...readFileSync(join(folder, 'datapackage.json'), 'utf8').matchAll(/"resource": "(.*)"/g)].map(
-    ([, name = '']) => name,
-  );
 
 const namesIn = (folder: string, extension: string): string[] =>
   readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith(extension));
@@ -232,73 +165,6 @@ describe('an example in docs/archive.md', () => {
       });
     },
   );
-
-  it.skipIf(isMissing('python3'))(
-    'deletes the copy of a withdrawn file with Python, and joins the tables that the archive still has',
-    async () => {
-      restoreAfterTest();
-      const [[day = ''], folder, { url, paths }] = [days, folderInTest(), await serveInTest()];
-      const download = (into: string) =>
-        run('python3', [join(root, 'examples/archive_month.py'), url, '2026-11', into], root);
-      await download(folder);
-      const complete = readFileSync(join(folder, 'labels-totals.csv'), 'utf8').split('\n');
-      const referred = referredIn(folder);
-      const withdrawn = ['labels-totals.csv', 'labels-labelers.parquet'];
-      const tombstones = withdrawn.map((name) => {
-        const bytes = archive.content.get(`days/${day}/${name}`) ?? Buffer.alloc(0);
-        archive.content.delete(`days/${day}/${name}`);
-        const told = { withdrawn_at: '2026-11-25T00:00:00.000Z', reason: 'it names a person' };
-        return { name, bytes: bytes.length, sha256: sha256Of(bytes), ...told };
-      });
-      archive.content.set(`days/${day}/withdrawn.json`, formatTombstones(day, tombstones));
-      const requested = paths.length;
-      for (const into of [folder, folderInTest()]) {
-        const { code, output } = await download(into);
-        expect([code, output]).toEqual([
-          0,
-          expect.stringContaining(`${day}: labels-totals.csv was withdrawn or withheld: its rows are missing\n`),
-        ]);
-        const own = readdirSync(join(into, 'days', day));
-        expect(withdrawn.filter((name) => own.includes(name))).toEqual([]);
-        const joined = readFileSync(join(into, 'labels-totals.csv'), 'utf8').split('\n');
-        expect(joined).toEqual(complete.filter((line) => !line.startsWith(day)));
-        expect(joined.length).toBeGreaterThan(2);
-      }
-      expect(paths.slice(requested).filter((path) => withdrawn.includes(path.split('/').at(-1) ?? ''))).toEqual([
-        `days/${days[1]}/labels-totals.csv`,
-        `days/${days[1]}/labels-labelers.parquet`,
-      ]);
-      // The rows that refer to a row of the withdrawn table are valid.
-      expect(referred).toContain('labels-totals');
-      expect(referredIn(folder)).toEqual(referred.filter((name) => name !== 'labels-totals'));
-    },
-  );
-
-  it.skipIf(isMissing('python3'))('joins the tables of a day of which one is withheld, with Python', async () => {
-    restoreAfterTest();
-    const [[, day = ''], folder, { url }] = [days, folderInTest(), await serveInTest()];
-    const name = 'datapackage.json';
-    alterRecord(day, (record) => {
-      const files = record.files.filter((file) => file.name !== name && file.name !== 'weather-gaps.csv');
-      return { ...record, files, withheld: [name, 'weather-gaps.csv'] };
-    });
-    const { code, output } = await run(
-      'python3',
-      [join(root, 'examples/archive_month.py'), url, '2026-11', folder],
-      root,
-    );
-    expect([code, output]).toEqual([
-      0,
-      expect.stringContaining(`${day}: weather-gaps.csv was withdrawn or withheld: its rows are missing\n`),
-    ]);
-    const joined = readFileSync(join(folder, 'weather-gaps.csv'), 'utf8');
-    expect(joined).toBe(archive.content.get(`days/${days[0]}/weather-gaps.csv`)?.toString('utf8'));
-    const totals = days.map((one) => archive.content.get(`days/${one}/weather-totals.csv`)?.toString('utf8') ?? '');
-    const [first = '', second = ''] = totals;
-    expect(readFileSync(join(folder, 'weather-totals.csv'), 'utf8')).toBe(
-      first + second.slice(second.indexOf('\n') + 1),
-    );
-  });
 
   it('queries the Parquet files with DuckDB, with the same result as the CSV files', async () => {
     const folder = folderInTest();

@@ -52,15 +52,15 @@ describe('the current age of a reading', () => {
 
 describe('a reading that a program holds', () => {
   /** Receives weather that is ten seconds old, at noon on clocks that the test sets. */
-  async function received() {
-    vi.useFakeTimers({ toFake: ['Date', 'performance'], now: noon });
+  async function received(control = 'max-age=60', delivery = 0) {
+    vi.useFakeTimers({ toFake: ['Date', 'performance'], now: noon + delivery * 1000 });
     onTestFinished(() => void vi.useRealTimers());
     const body = {
       contract: 'atproto.facts.weather.metrics/v1',
       ...now,
       ...{ age_seconds: 5, freshness: { ...fresh, age_seconds: 5 } },
     };
-    const fetch = async () => Response.json(body, { headers: { 'Cache-Control': 'max-age=60' } });
+    const fetch = async () => Response.json(body, { headers: { 'Cache-Control': control } });
     return createFactsClient('http://a.example', { fetch }).weatherMetrics();
   }
 
@@ -71,6 +71,22 @@ describe('a reading that a program holds', () => {
     expect([weatherCurrency(reading), currentAge(reading)]).toEqual(['old', 1805]);
     expect([weatherCurrency({ ...reading }), currentAge({ ...reading })]).toEqual(['old', 1805]);
   });
+
+  it.each([
+    ['old', 545, 'max-age=600', 540],
+    ['old', 665, 'max-age=600', 719],
+    ['current', 125, 'max-age=60', 179],
+    ['current', 125, 'max-age=60, s-maxage=30', 179],
+    ['current', 105, 'no-store', 100],
+  ])(
+    'is %s, with the age %d, if a cache that states %s delivered it after %d s',
+    async (currency, age, control, delivery) => {
+      const reading = await received(control, delivery);
+      expect([weatherCurrency(reading), currentAge(reading)]).toEqual([currency, age]);
+      const copy = structuredClone(reading);
+      expect([weatherCurrency(copy), currentAge(copy)]).toEqual([currency, age]);
+    },
+  );
 
   it('has the age of a given time, whatever the clocks of the client show', async () => {
     const reading = await received();

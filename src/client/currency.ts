@@ -1,4 +1,4 @@
-import { type Reading, receivedTick } from './reading.ts';
+import { maxDeliveryOf, type Reading, receivedTick } from './reading.ts';
 import type { WeatherFreshness } from './schemas.ts';
 
 /**
@@ -26,19 +26,17 @@ export function currencyAfter({ age_seconds: age, freshness }: AgedFact, seconds
   return age + ageThen + seconds > limit ? 'old' : state;
 }
 
-/** Maximum time in milliseconds from `retrieved_at` to the arrival: a minute in the service, and one in a cache. */
-const maxDeliveryMs = 120_000;
-
 /** Reading of a fact that states its age. */
 type AgedReading<E> = Pick<
   Reading<E & { readonly retrieved_at: string }>,
   'value' | 'receivedAt' | typeof receivedTick
->;
+> &
+  Partial<Pick<Reading<E>, 'maxDeliveryMs'>>;
 
 /**
  * Returns the currency of a reading at `now`, in milliseconds since 1970 on this client's clock; by default the present,
- * also if this clock was set back after the arrival. Counts the time since `retrieved_at`, which is at most two minutes
- * before the arrival; a clock of this client that was wrong then changes the result by no more than that.
+ * also if this clock was set back after the arrival. Counts the time since `retrieved_at`, which is at most
+ * `maxDeliveryMs` before the arrival; a clock of this client that was wrong then changes the result by no more than that.
  */
 export function weatherCurrency(reading: AgedReading<AgedFact>, now?: number): Currency {
   return currencyAfter(reading.value, elapsedSeconds(reading, now));
@@ -56,9 +54,9 @@ export function currentAge(
   return typeof age === 'number' ? age + elapsedSeconds(reading, now) : null;
 }
 
-/** Returns the seconds from `retrieved_at` to `now`. The time until the arrival counts up to `maxDeliveryMs`. */
+/** Returns the seconds from `retrieved_at` to `now`. The time until the arrival counts up to its maximum. */
 function elapsedSeconds(reading: AgedReading<unknown>, now: number | undefined): number {
-  const { value, receivedAt, [receivedTick]: tick } = reading;
+  const { value, receivedAt, maxDeliveryMs = maxDeliveryOf(0), [receivedTick]: tick } = reading;
   const delivery = receivedAt - Date.parse(value.retrieved_at);
   const ticks = now === undefined && tick !== undefined ? performance.now() - tick : 0;
   const held = Math.max(0, (now ?? Date.now()) - receivedAt, ticks);

@@ -6,7 +6,7 @@ export const receivedTick: unique symbol = Symbol('receivedTick');
 
 /** A fact as the service sent it, with the times at which it arrived and was confirmed. */
 export interface Reading<E> {
-  /** The body exactly as it arrived. Its `age_seconds` is the age at its `retrieved_at`, up to two minutes earlier. */
+  /** The body exactly as it arrived. Its `age_seconds` is the age at its `retrieved_at`, up to `maxDeliveryMs` earlier. */
   readonly value: E;
   /**
    * Origin of the reading. `fetched`: this call's response contained the body. `revalidated`: the body arrived earlier,
@@ -18,8 +18,20 @@ export interface Reading<E> {
   readonly receivedAt: number;
   /** Time at which the service last confirmed the body, on this client's clock, in milliseconds since 1970. */
   readonly confirmedAt: number;
+  /**
+   * Maximum time in milliseconds from `retrieved_at` to the arrival, which caches may prolong: a minute in the service,
+   * and a minute in caches, or the longer lifetime that the response stated.
+   */
+  readonly maxDeliveryMs: number;
   /** Time at which the body arrived, on a monotonic clock, in milliseconds: this client's clock may be set back. */
   readonly [receivedTick]?: number;
+}
+
+const minuteMs = 60_000;
+
+/** Returns the maximum time in milliseconds from `retrieved_at` to the arrival of a response with a lifetime in caches. */
+export function maxDeliveryOf(lifetimeMs: number): number {
+  return minuteMs + Math.max(minuteMs, lifetimeMs);
 }
 
 /** Fields that identify a response of the contract. */
@@ -35,6 +47,7 @@ export interface Kept<E> {
   readonly etag: string | null;
   readonly receivedAt: number;
   readonly confirmedAt: number;
+  readonly maxDeliveryMs: number;
   readonly [receivedTick]: number;
   /** Time of the last confirmation on a monotonic clock, in milliseconds: this client's clock may be set back. */
   readonly tick: number;

@@ -1,7 +1,15 @@
 import { AnswerError, FactsError, StaleCacheError } from './errors.ts';
 import { type Answer, exchange, type Question } from './exchange.ts';
 import { cacheLifetimeMs, maxAgeMs, maxValidator, retryAfterSeconds } from './headers.ts';
-import { type Identified, type Kept, type Reading, receivedTick, supersedes, within } from './reading.ts';
+import {
+  type Identified,
+  type Kept,
+  maxDeliveryOf,
+  type Reading,
+  receivedTick,
+  supersedes,
+  within,
+} from './reading.ts';
 import type { Error as ErrorBody, LabelFreshness } from './schemas.ts';
 import { ReceiptJudge, type ServiceClock } from './staleness.ts';
 
@@ -47,7 +55,7 @@ export function createResource<E extends Identified>(options: ResourceOptions) {
     }
     if (status !== 200) throw refused(answer, at);
     const value = parsed<E>(answer, path, contract);
-    const arrival = { receivedAt: at, [receivedTick]: lives.tick };
+    const arrival = { receivedAt: at, maxDeliveryMs: maxDeliveryOf(lifetimeMs), [receivedTick]: lives.tick };
     const next: Kept<E> = { ...lives, ...arrival, value, etag: validator(headers) };
     const staleness = judge.staleness(value, headers, lifetimeMs, at);
     if (kept && supersedes(kept, value, at) && isCurrent(kept, at)) return readingOf(kept, 'kept_newer');
@@ -88,8 +96,8 @@ function isFresh({ confirmedAt, tick, maxAgeMs: span }: Kept<unknown>, at: numbe
 }
 
 function readingOf<E>(kept: Kept<E>, via: Reading<E>['via']): Reading<E> {
-  const { value, receivedAt, confirmedAt, [receivedTick]: tick } = kept;
-  return { value, via, receivedAt, confirmedAt, [receivedTick]: tick };
+  const { value, receivedAt, confirmedAt, maxDeliveryMs, [receivedTick]: tick } = kept;
+  return { value, via, receivedAt, confirmedAt, maxDeliveryMs, [receivedTick]: tick };
 }
 
 /**

@@ -15,9 +15,6 @@ Currency = Literal["current", "partial", "old", "unavailable", "not_said"]
 #: Minimum age in seconds. With a lower one, a clock is wrong, and the fact would stay current until that time has passed.
 MIN_AGE_SECONDS = -300.0
 
-#: Maximum time from ``retrieved_at`` to the arrival: a minute in the service, and one in a cache.
-MAX_DELIVERY_SECONDS = 120.0
-
 
 def weather_currency(
     reading: "Union[Reading[WeatherConditionsEnvelope], Reading[WeatherMetricsEnvelope]]",
@@ -27,8 +24,8 @@ def weather_currency(
 
     The service never refuses a weather fact for its age. It serves the freshness that the instrument computed when it
     wrote the artifact, so a client must add the age of the artifact. Counts the time since ``retrieved_at``, which is at
-    most two minutes before the arrival; a clock of this client that was wrong then changes the result by no more than
-    that. Without ``now``, a clock that was set back after the arrival changes nothing.
+    most ``max_delivery`` before the arrival; a clock of this client that was wrong then changes the result by no more
+    than that. Without ``now``, a clock that was set back after the arrival changes nothing.
     """
     value: Mapping[str, Any] = reading.value
     freshness: Mapping[str, Any] = value["freshness"]
@@ -61,4 +58,4 @@ def _elapsed(reading: "Reading[Any]", now: Optional[float]) -> float:
         held = max(held, time.monotonic() - reading.received_tick)
     retrieved = instant(reading.value.get("retrieved_at"))
     delivery = 0.0 if retrieved is None else reading.received_at - retrieved.timestamp()
-    return held + min(MAX_DELIVERY_SECONDS, max(0.0, delivery))
+    return held + min(reading.max_delivery, max(0.0, delivery))

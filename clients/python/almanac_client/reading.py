@@ -16,11 +16,14 @@ Via = Literal["fetched", "revalidated", "kept", "kept_newer"]
 SUPERSEDE_SECONDS = 15 * 60
 
 
+MINUTE = 60.0
+
+
 @dataclass(frozen=True)
 class Reading(Generic[E]):
     """A fact as the service sent it, with its times. Treat ``value`` as read-only: later calls may return it again."""
 
-    #: The body exactly as it arrived. Its ``age_seconds`` is the age at its ``retrieved_at``, up to two minutes earlier.
+    #: The body exactly as it arrived. Its ``age_seconds`` is the age at its ``retrieved_at``, up to ``max_delivery`` earlier.
     value: E
     #: Origin of the reading. ``fetched``: this call's response contained the body. ``revalidated``: the body arrived
     #: earlier, and this call's response confirmed it. ``kept``: the body is younger than its ``max-age``, so no request
@@ -30,6 +33,9 @@ class Reading(Generic[E]):
     received_at: float
     #: Time at which the service last confirmed the body, on this client's clock, in seconds since 1970.
     confirmed_at: float
+    #: Maximum time in seconds from ``retrieved_at`` to the arrival, which caches may prolong: a minute in the service, and
+    #: a minute in caches, or the longer lifetime that the response stated.
+    max_delivery: float = 2 * MINUTE
     #: Time at which the body arrived, on a monotonic clock, in seconds: this client's clock may be set back.
     received_tick: Optional[float] = field(default=None, repr=False, compare=False)
 
@@ -46,6 +52,7 @@ class Kept(Generic[E]):
     etag: Optional[str]
     received_at: float
     received_tick: float
+    max_delivery: float
     confirmed_at: float
     #: Time of the last confirmation on a monotonic clock, in seconds: this client's clock may be set back.
     tick: float
@@ -60,7 +67,12 @@ class Kept(Generic[E]):
 
     def reading(self, via: Via) -> "Reading[E]":
         """Returns the reading with its origin."""
-        return Reading(self.value, via, self.received_at, self.confirmed_at, self.received_tick)
+        return Reading(self.value, via, self.received_at, self.confirmed_at, self.max_delivery, self.received_tick)
+
+
+def max_delivery_of(lifetime: float) -> float:
+    """Returns the maximum time from ``retrieved_at`` to the arrival of a response with a lifetime in caches, in seconds."""
+    return MINUTE + max(MINUTE, lifetime)
 
 
 def within(since: float, span: float, now: float) -> bool:

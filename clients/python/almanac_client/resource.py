@@ -10,7 +10,7 @@ from typing import Any, Callable, Dict, Generic, Mapping, NoReturn, Optional, Tu
 from .errors import AnswerError, FactsError, NetworkError, StaleCacheError
 from .exchange import Response, ResponseTooLarge, Transport
 from .headers import cache_lifetime_seconds, max_age_seconds, retry_after_seconds, validator
-from .reading import Kept, Reading, supersedes, within
+from .reading import Kept, Reading, max_delivery_of, supersedes, within
 from .schemas import LabelFreshness
 from .staleness import Refusal, ServiceClock, Staleness, Terms
 
@@ -114,7 +114,8 @@ class Resource(Generic[E]):
         if response.status != 200:
             self._refuse(response, at)
         value = self._parsed(response)
-        following = Kept(cast(E, value), validator(response.headers), at, tick, at, tick, max_age, lifetime)
+        etag, delivery = validator(response.headers), max_delivery_of(lifetime)
+        following = Kept(cast(E, value), etag, at, tick, delivery, at, tick, max_age, lifetime)
         staleness = self._staleness(following, response.headers, at)
         if kept is not None and supersedes(kept, value, at) and self._staleness(kept, None, at) is None:
             return kept.reading("kept_newer")

@@ -7,7 +7,7 @@ from typing import Any, Dict, List, Mapping, Optional, Tuple
 from unittest import TestCase
 from unittest.mock import patch
 
-from almanac_client import ClientError, FactsClient, FactsError, Response, StaleCacheError
+from almanac_client import ClientError, FactsClient, FactsError, Response, StaleCacheError, current_age, weather_currency
 
 NOON = 1_795_176_000.0
 DAY = 86_400.0
@@ -69,6 +69,25 @@ class Scene:
             return error.staleness.reason, error.staleness.clock_ahead_seconds
         except FactsError as error:
             return error.code, None
+
+
+class Delivered(TestCase):
+    def test_weather_is_as_old_as_a_cache_with_a_longer_lifetime_delivers_it(self) -> None:
+        freshness = {"state": "current", "age_seconds": 5, "max_age_seconds": 180}
+        contract = "atproto.facts.weather.metrics/v1"
+        body = {"contract": contract, "retrieved_at": timestamp(NOON), "age_seconds": 5, "freshness": freshness}
+        for currency, age, control, delivery in (
+            ("old", 545, "max-age=600", 540),
+            ("old", 665, "max-age=600", 719),
+            ("current", 125, "max-age=60", 179),
+            ("current", 105, "no-store", 100),
+        ):
+            with self.subTest(control=control, delivery=delivery):
+                scene = Scene()
+                scene.response = Response(200, {"cache-control": control}, json.dumps(body).encode())
+                scene.advance(delivery)
+                reading = scene.client.weather_metrics()
+                self.assertEqual((currency, age), (weather_currency(reading, scene.now), current_age(reading, scene.now)))
 
 
 class Cached(TestCase):

@@ -108,7 +108,12 @@ def withdrawn_files(base, day):
 
 def join_days(folder):
     """Writes each table of all downloaded days as one CSV file. Older days have other tables, and are left out."""
-    days = sorted(path.parent for path in folder.glob("days/*/day.json") if has_current_tables(path))
+    days, older = [], []
+    for record_file in sorted(folder.glob("days/*/day.json")):
+        (days if has_current_tables(record_file) else older).append(record_file.parent)
+    if older:
+        names = " ".join(day.name for day in older)
+        print(f"not joined, because they have older tables: {names}", file=sys.stderr)
     # The description is the same for each day, and one that was withdrawn is missing.
     described = [day / "datapackage.json" for day in days if (day / "datapackage.json").exists()]
     if not described:

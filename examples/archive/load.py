@@ -37,10 +37,13 @@ if __name__ == "__main__":
     if len(sys.argv) != 2:
         sys.exit("usage: python3 load.py DIR")
     tables = load(pathlib.Path(sys.argv[1]))
-    for day in sorted({row["day"] for row in tables["labels-totals"]}):
+    for day in sorted({row["day"] for name in ("labels-totals", "labels-gaps") for row in tables[name]}):
         own = [row for row in tables["labels-totals"] if row["day"] == day]
         gaps = [row for row in tables["labels-gaps"] if row["day"] == day and row["scope"] == "all"]
-        mean = sum(row["applications"] for row in own) / len(own)
         missing = sum(row["seconds"] for row in gaps) / 3600
+        if not own:
+            print(f"{day}: no hour in labels-totals; {missing:.2f} hours not observed")
+            continue
+        mean = sum(row["applications"] for row in own) / len(own)
         observed = sum(row["observed_seconds"] for row in own) / 3600
         print(f"{day}: {mean:.1f} applications an hour in {observed:g} observed hours; {missing:.2f} hours not observed")

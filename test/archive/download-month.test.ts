@@ -109,6 +109,22 @@ describe.skipIf(isMissing('python3'))('the download of a month with Python', () 
     expect(readFileSync(join(folder, 'weather-totals.csv'), 'utf8')).toBe(totals);
   });
 
+  it('names the days that have older tables and are not joined', async () => {
+    const content = new Map(complete);
+    alterRecord(content, first, (record) => ({
+      ...record,
+      files: record.files.filter((file) => file.name !== 'datapackage.json'),
+    }));
+    const folder = folderInTest();
+    const { code, output } = await downloadMonth((await serveArchive(content)).url, folder);
+    expect([code, output]).toEqual([
+      0,
+      expect.stringContaining(`not joined, because they have older tables: ${first}\n`),
+    ]);
+    const rows = bytesOf(complete, `days/${second}/labels-totals.csv`);
+    expect(readFileSync(join(folder, 'labels-totals.csv'), 'utf8')).toBe(rows.toString('utf8'));
+  });
+
   describe('writes nothing outside its directory', () => {
     const digestOf = (value: object): string => sha256Of(Buffer.from(JSON.stringify(value)));
     const outside = '../../../outside.csv';

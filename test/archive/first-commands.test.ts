@@ -230,6 +230,16 @@ describe('a program in examples/archive', () => {
       `2026-11-20: 2821.5 applications an hour in 20 observed hours; 4.00 hours not observed\n2026-11-21: ${means()[1]?.toFixed(1)} applications an hour in 24 observed hours; 0.00 hours not observed\n`,
     );
   });
+
+  it('prints the hours of a day without a row with Python alone', async () => {
+    const from = folderInTest();
+    for (const name of ['datapackage.json', ...tables.map((table) => `${table.name}.csv`)])
+      copyFileSync(join(folder, name), join(from, name));
+    const lines = readFileSync(join(folder, 'labels-totals.csv'), 'utf8').split('\n');
+    writeFileSync(join(from, 'labels-totals.csv'), lines.filter((line) => !line.startsWith(day)).join('\n'));
+    const { stdout } = await run('python3', [program('load.py'), from]);
+    expect(stdout.split('\n')[0]).toBe(`${day}: no hour in labels-totals; 4.00 hours not observed`);
+  });
 });
 
 describe('datapackage.json', () => {

@@ -64,12 +64,13 @@ test.each([
 });
 
 const document = labelerDocument();
+const builtAt = Date.parse(document.retrieved_at);
 const text = (changes: Partial<LabelerEnvelope['facts']> = {}, width = 80): string =>
-  labelerLines({ ...document, facts: { ...document.facts, ...changes } }, width).join('\n');
+  labelerLines({ ...document, facts: { ...document.facts, ...changes } }, width, builtAt).join('\n');
 
 describe('the document of a labeler on a terminal', () => {
   it('begins with the name, the conclusion and the remedy', () => {
-    const lines = labelerLines(document, 80);
+    const lines = labelerLines(document, 80, builtAt);
     expect(lines.slice(0, 5)).toEqual([
       'mod.example.com (did:plc:labelerlabelerlabelerlab)',
       '',
@@ -77,6 +78,15 @@ describe('the document of a labeler on a terminal', () => {
       'The endpoint answers 403: allow anonymous reading.',
       '',
     ]);
+  });
+
+  it.each([
+    [105, 100, 5],
+    [5, -100, 5],
+    [0, 3, -10],
+  ])('ends with the age of %d s, %d s after the service built it with the age of %d s', (age, elapsed, age_seconds) => {
+    const lines = labelerLines({ ...document, age_seconds }, 80, builtAt + elapsed * 1000);
+    expect(lines.at(-1)).toMatch(new RegExp(`^As of .* UTC, ${age} s ago\\.$`));
   });
 
   it('shows unread days as not read, and never as zero', () => {
@@ -128,7 +138,7 @@ describe('the document of a labeler on a terminal', () => {
 
   it('wraps every line to the width of the terminal', () => {
     for (const width of [60, 80, 120]) {
-      for (const line of labelerLines(document, width)) expect(line.length, line).toBeLessThanOrEqual(width);
+      for (const line of labelerLines(document, width, builtAt)) expect(line.length, line).toBeLessThanOrEqual(width);
     }
   });
 
@@ -141,7 +151,7 @@ describe('the document of a labeler on a terminal', () => {
       ),
     ) as LabelerEnvelope;
     expect(shapeProblem(hostile)).toBeNull();
-    expect(labelerLines(hostile, 80).join('')).not.toMatch(/[\p{Cc}\u202e]/u);
+    expect(labelerLines(hostile, 80, builtAt).join('')).not.toMatch(/[\p{Cc}\u202e]/u);
   });
 
   it('states that signatures are not counted yet if the service does not count them', () => {

@@ -201,8 +201,9 @@ function opened(schema: object): Type.TSchema {
 /** Column at which the values of the first table begin, in characters. */
 const labelWidth = 12;
 
-/** Returns the lines that present a labeler's document on a terminal of the given width. */
-export function labelerLines({ facts, generated_at, age_seconds, caveats }: LabelerEnvelope, width: number): string[] {
+/** Returns the lines that present a labeler's document at `now` on a terminal of the given width. */
+export function labelerLines(document: LabelerEnvelope, width: number, now: number): string[] {
+  const { facts, generated_at, caveats } = document;
   const heading = facts.handle === null ? facts.did : `${terminalText(facts.handle.name)} (${facts.did})`;
   return [
     ...wrapped(heading, width),
@@ -220,8 +221,13 @@ export function labelerLines({ facts, generated_at, age_seconds, caveats }: Labe
       caveats.flatMap((caveat) => wrapped(`- ${terminalText(caveat)}`, width, 2)),
     ),
     '',
-    ...wrapped(`As of ${minuteOf(generated_at)}, ${Math.max(0, Math.round(age_seconds))} s ago.`, width),
+    ...wrapped(`As of ${minuteOf(generated_at)}, ${Math.max(0, Math.round(ageAt(document, now)))} s ago.`, width),
   ];
+}
+
+/** Returns the age of a document in seconds at `now`. The service or a cache may have built it some minutes earlier. */
+function ageAt({ age_seconds, retrieved_at }: LabelerEnvelope, now: number): number {
+  return age_seconds + Math.max(0, now - Date.parse(retrieved_at)) / 1000;
 }
 
 function identityRows(facts: LabelerFacts): (readonly [string, string])[] {

@@ -59,7 +59,10 @@ export const labelerCommand: Command<typeof settings> = {
       return labelerExitCodes[found.kind];
     }
     if (values.json) print(JSON.stringify(found.document, null, 2));
-    else for (const line of labelerLines(found.document, process.stdout.columns ?? defaultWidth)) print(line);
+    else {
+      const width = process.stdout.columns ?? defaultWidth;
+      for (const line of labelerLines(found.document, width, request.clock())) print(line);
+    }
     return labelerExitCodes.shown;
   },
 };

@@ -88,6 +88,8 @@ class _Deadline:
                 connection.settimeout(share)
                 connection.connect(target)
                 connection.settimeout(self.remaining())
+                # Watched from here on: for HTTPS, a proxy responds before `HTTPSConnection.connect` returns.
+                self.watch(connection)
                 return connection
             except OSError as error:
                 failure = error
@@ -145,8 +147,11 @@ def _opener(deadline: _Deadline) -> urllib.request.OpenerDirector:
             return self.do_open(SecureConnection, req, context=_tls_context())
 
     class Redirects(urllib.request.HTTPRedirectHandler):
+        # Python 3.10 and earlier do not follow 308, which is 307 for a GET request.
+        http_error_308 = urllib.request.HTTPRedirectHandler.http_error_302
+
         def redirect_request(self, req: Any, fp: Any, code: int, msg: str, headers: Any, newurl: str) -> Any:
-            following = super().redirect_request(req, fp, code, msg, headers, newurl)
+            following = super().redirect_request(req, fp, 307 if code == 308 else code, msg, headers, newurl)
             # Replace `read`, because the base class would next read the whole body without a limit.
             fp.read = lambda *_: b""
             fp.length = 0

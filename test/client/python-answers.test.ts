@@ -8,7 +8,7 @@ describe.skipIf(!runsPython)('the Python client without a service', () => {
     expect(code).toBe(0);
   });
 
-  it('passes its tests against redirects, and proxies that never complete a connection', async () => {
+  it('passes its tests against redirects, proxies that never complete a connection, and forks', async () => {
     const { code, stderr } = await runPython(['-W', 'error', '-m', 'unittest', 'tests.test_network']);
     expect(stderr).toMatch(/\nRan (?:[2-9]|1\d) tests in [\d.]+s\n\nOK\n$/);
     expect(code).toBe(0);

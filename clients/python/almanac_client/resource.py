@@ -9,6 +9,7 @@ from typing import Any, Callable, Dict, Generic, Mapping, NoReturn, Optional, Tu
 
 from .errors import AnswerError, FactsError, NetworkError, StaleCacheError
 from .exchange import Response, ResponseTooLarge, Transport
+from .forks import Forkable
 from .headers import cache_lifetime_seconds, max_age_seconds, retry_after_seconds, validator
 from .reading import Kept, Reading, max_delivery_of, supersedes, within
 from .schemas import LabelFreshness
@@ -17,7 +18,7 @@ from .staleness import Refusal, ServiceClock, Staleness, Terms
 E = TypeVar("E")
 
 
-class Resource(Generic[E]):
+class Resource(Forkable, Generic[E]):
     """Requests one path of the service. Simultaneous callers of several threads share one request."""
 
     def __init__(
@@ -32,6 +33,7 @@ class Resource(Generic[E]):
         clock: ServiceClock,
         has_bound: bool = False,
     ) -> None:
+        super().__init__()
         self._url = base + path
         self._path = path
         self._contract = contract
@@ -48,6 +50,11 @@ class Resource(Generic[E]):
         #: Error of a response with `Retry-After`, the time of its arrival, and the seconds for which it is raised again.
         self._pause: Optional[Tuple[Union[FactsError, AnswerError], float, float]] = None
         self._pending: "Optional[Future[Reading[E]]]" = None
+
+    def after_fork(self) -> None:
+        """Forgets the pending request: the thread that sent it exists only in the parent process."""
+        self._lock = threading.Lock()
+        self._pending = None
 
     def __call__(self) -> Reading[E]:
         """Returns the reading. Raises FactsError, NetworkError, AnswerError or StaleCacheError."""

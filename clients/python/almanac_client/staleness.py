@@ -9,6 +9,7 @@ import threading
 from dataclasses import dataclass
 from typing import Any, Dict, Iterator, Literal, Mapping, Optional, Tuple
 
+from .forks import Forkable
 from .headers import date
 from .reading import instant, within
 
@@ -109,7 +110,7 @@ class Terms:
         return REPRESENTATION_SECONDS + self.lifetime
 
 
-class ServiceClock:
+class ServiceClock(Forkable):
     """The service's clock, as far as its responses state it. Threads may share it.
 
     A cached response states an earlier time than the present, so only the ``Date`` of a refusal, which no cache keeps,
@@ -119,6 +120,7 @@ class ServiceClock:
     """
 
     def __init__(self) -> None:
+        super().__init__()
         self._lock = threading.Lock()
         #: Latest ``retrieved_at``, and the time at which it first arrived.
         self._latest: Optional[_Arrival] = None
@@ -130,6 +132,10 @@ class ServiceClock:
         self._doubted: Optional[_Arrival] = None
         #: First arrival of each of the last responses, by ``retrieved_at``.
         self._arrivals: Dict[float, float] = {}
+
+    def after_fork(self) -> None:
+        """Replaces the lock: the thread that held it exists only in the parent process."""
+        self._lock = threading.Lock()
 
     def refused(self, headers: Mapping[str, str], now: float) -> Optional[Refusal]:
         """Records a refusal that arrived at ``now`` on this client's clock.

@@ -1,17 +1,20 @@
-"""Tests of the client against redirects, and against servers and proxies that never complete a connection."""
+"""Tests of the client against redirects, servers and proxies that never complete a connection, and forks."""
 
+import json
 import os
+import signal
 import socket
 import urllib.error
+import warnings
 from threading import Event, Thread
-from typing import Any, List
-from unittest import TestCase
+from typing import Any, List, Mapping
+from unittest import TestCase, skipUnless
 from unittest.mock import patch
 from urllib.request import HTTPRedirectHandler
 
-from almanac_client import FactsClient, NetworkError
+from almanac_client import FactsClient, NetworkError, Response
 
-from .server import INDEX, Exchange, Scene
+from .server import INDEX, NOON, Exchange, Scene
 
 #: A server sends this number of pieces, unless its client leaves earlier.
 PIECES = 300
@@ -84,3 +87,32 @@ class Connection(TestCase):
                     FactsClient(base, timeout=0.2).instruments()
                 server.thread.join()
                 self.assertEqual(("timeout", [True]), (missing.exception.reason, server.left))
+
+
+@skipUnless(hasattr(os, "fork"), "this system has no fork")
+class Fork(TestCase):
+    def test_a_forked_process_does_not_wait_for_a_request_of_its_parent(self) -> None:
+        requested, released = Event(), Event()
+        parent = os.getpid()
+
+        def transport(url: str, headers: Mapping[str, str], timeout: float, max_bytes: int) -> Response:
+            if os.getpid() == parent:
+                requested.set()
+                released.wait()
+            return Response(200, {}, json.dumps(INDEX).encode())
+
+        client = FactsClient("http://a.example", transport=transport, now=lambda: NOON)
+        asking = Thread(target=client.instruments, daemon=True)
+        asking.start()
+        self.assertTrue(requested.wait(60))
+        self.addCleanup(asking.join)
+        self.addCleanup(released.set)
+        with warnings.catch_warnings():
+            # Python 3.12 and later warn about a fork while threads run.
+            warnings.simplefilter("ignore", DeprecationWarning)
+            child = os.fork()
+        if child == 0:
+            # SIGALRM ends a child that waits.
+            signal.alarm(5)
+            os._exit(0 if client.instruments().via == "fetched" else 1)
+        self.assertEqual(0, os.waitpid(child, 0)[1])

@@ -1,12 +1,7 @@
 import { sequence } from '../../sim/random.ts';
 import { type CollectionName, collectionNames } from '../../src/contract/vocabulary.ts';
-import {
-  findSilences,
-  type Usual,
-  type UsualCounts,
-  usualCounts,
-  usualPause,
-} from '../../src/weather/silence/silence.ts';
+import { findSilences } from '../../src/weather/silence/silence.ts';
+import { type Usual, type UsualCounts, usualCounts, usualPause } from '../../src/weather/silence/usual.ts';
 
 import type { Silence } from '../../src/weather/window/store-schema.ts';
 import { type Minute, windowsPerDay, windowUs } from '../../src/weather/window/window.ts';

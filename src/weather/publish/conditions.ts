@@ -1,5 +1,6 @@
 import { type ConditionState, type Confidence, collectionNames } from '../../contract/vocabulary.ts';
-import { type CollectionTime, earlierDays, spanBefore, type Usual, uncountedSpans } from '../silence/silence.ts';
+import type { CollectionTime } from '../silence/silence.ts';
+import { earlierDays, spanBefore, type Usual, uncountedSpans } from '../silence/usual.ts';
 import type { Silence } from '../window/store-schema.ts';
 import {
   hourUs,

@@ -2,7 +2,7 @@ import { hoursLimits, limitGaps } from '../../artifact/hours/hours.ts';
 import type { WeatherHourSeries, WeatherHours } from '../../artifact/hours/weather-hours.ts';
 import { formatTimestamp } from '../../contract/timestamp.ts';
 import { type CollectionName, collectionNames, type Origin, type WeatherGapReason } from '../../contract/vocabulary.ts';
-import { uncountedSpans } from '../silence/silence.ts';
+import { uncountedSpans } from '../silence/usual.ts';
 import type { Endpoint } from '../window/endpoint.ts';
 
 import type { HourSums, Silence } from '../window/store-schema.ts';

@@ -2,13 +2,14 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { deltaAt, firstAt, lastAt, type Stops, storeMinutes } from '../../../harness/weather/stored-traffic.ts';
 import type { WeatherHours } from '../../artifact/hours/weather-hours.ts';
 import { checkWeatherSummary, type WeatherSummary } from '../../artifact/recognise.ts';
 import { type CollectionName, collectionNames } from '../../contract/vocabulary.ts';
 import { type LogFields, silentLog } from '../../ops/log.ts';
 import { metricIndex } from '../classify/metric-names.ts';
 import { noTelemetry } from '../stream/telemetry.ts';
-import { dayUs, emptyDelta, type WindowDelta, windowUs } from '../window/window.ts';
+import { dayUs, emptyDelta, windowUs } from '../window/window.ts';
 import { openWindowStore, type WindowStore } from '../window/window-store.ts';
 import { createHoursReader } from './hours.ts';
 import { createPublisher, createSeriesReader } from './read-summary.ts';
@@ -16,14 +17,6 @@ import { createPublisher, createSeriesReader } from './read-summary.ts';
 const endpoint = { name: 'wss://host.example/subscribe', wire: 'jetstream.legacy' } as const;
 const startUs = Date.parse('2026-11-10T00:00:00Z') * 1000;
 const endUs = startUs + 9 * dayUs;
-const rates: Readonly<Partial<Record<CollectionName, number>>> = {
-  'like.create': 8000,
-  'repost.create': 900,
-  'post.create.reply': 400,
-};
-/** Offsets of the first and last event within a minute, in microseconds. */
-const [firstAt, lastAt] = [200_000, 59_800_000];
-
 let folder: string;
 let store: WindowStore;
 let reader: ReturnType<typeof createSeriesReader>;
@@ -38,31 +31,9 @@ afterEach(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-type Stop = Readonly<Partial<Record<CollectionName, { from: number; to: number }>>>;
-
-/** Returns a minute of even traffic. A stopped collection has no events between the start and the end of its stop. */
-function deltaAt(start: number, stops: Stop, level: number): WindowDelta {
-  const delta = emptyDelta(start);
-  const wave = level * (1 + 0.05 * Math.sin(start / windowUs));
-  for (const [place, name] of collectionNames.entries()) {
-    const stop = stops[name] ?? { from: 0, to: 0 };
-    const [first, last] = [start + firstAt, start + lastAt];
-    if (first >= stop.from && last < stop.to) continue;
-    const count = Math.round((rates[name] ?? 60) * wave);
-    delta.counts[metricIndex[name]] = count;
-    delta.events += count;
-    delta.firsts[place] = (first >= stop.from && first < stop.to ? stop.to : first) - start + 1;
-    delta.lasts[place] = (last >= stop.from && last < stop.to ? stop.from - 1 : last) - start + 1;
-  }
-  return delta;
-}
-
 /** Stores the traffic of a span as a commit of the instrument would. */
-function keep(from: number, to: number, stops: Stop = {}, level = 1): void {
-  const { id, revision } = store.series(endpoint.name);
-  const windows = Array.from({ length: (to - from) / windowUs }, (_, i) => deltaAt(from + i * windowUs, stops, level));
-  const live = { kind: 'time', value: to, counted: 1, timeUs: to } as const;
-  store.commit({ series: id, after: revision, gains: [{ windows, observed: [{ from, to }] }], live, backfill: null });
+function keep(from: number, to: number, stops: Stops = {}, level = 1): void {
+  storeMinutes(store, endpoint.name, { from, to }, (start) => deltaAt(start, stops, level));
 }
 
 const read = (nowUs: number) => reader.read({ store, endpoint, origin: 'live', nowUs });

@@ -4,7 +4,8 @@ import type { WeatherSummary } from '../../artifact/recognise.ts';
 import { writeArtifact } from '../../artifact/write.ts';
 import { type CollectionName, collectionNames, type Origin } from '../../contract/vocabulary.ts';
 import { errorFields, type Log } from '../../ops/log.ts';
-import { type CollectionTime, collectionTimes, findSilences, storedUsual, type Usual } from '../silence/silence.ts';
+import { type CollectionTime, collectionTimes, type EarlierPause, findSilences } from '../silence/silence.ts';
+import { storedUsual, type Usual } from '../silence/usual.ts';
 import type { WeatherTelemetry } from '../stream/telemetry.ts';
 import type { Endpoint } from '../window/endpoint.ts';
 import { type Silence, type StoredSeries, storeFault } from '../window/store-schema.ts';
@@ -67,7 +68,10 @@ export function readSummary(source: SummarySource): WeatherSummary {
   return readSeries(source).summary;
 }
 
-/** Reads the 24 hours up to the end of the newest closed window. The cost does not depend on the size of the store. */
+/**
+ * Reads the 24 hours up to the end of the newest closed window. The cost does not depend on the size of the store,
+ * except for a collection whose last event is older.
+ */
 function readSeries(source: SummarySource): SeriesReading {
   const { store, endpoint, origin, nowUs, caveats } = source;
   const series = store.series(endpoint.name);
@@ -84,6 +88,7 @@ function readSeries(source: SummarySource): SeriesReading {
     edges: (startUs, collection) => store.edges(series.id, startUs, collection),
     standing: standingSilences(store, series, span),
     countedSince,
+    earlier: (collection) => earlierPause(store, series, span.from, collection),
   });
   const times = collectionTimes(day, observed, silences, countedSince);
   const { conditions, silentSinceUs, silentUntilUs } = seriesConditions({
@@ -117,12 +122,42 @@ function readSeries(source: SummarySource): SeriesReading {
  * because nothing was read for a day, continues up to the next event. It does not continue while a replay of the time
  * before the span may still add that event.
  */
-function standingSilences(store: WindowStore, { id, live, backfill }: StoredSeries, span: Interval): Silence[] {
+function standingSilences(store: WindowStore, series: StoredSeries, span: Interval): Silence[] {
+  const { id } = series;
   const stored = store.silences(id, span);
-  const isReplaying = [live, backfill?.position].some((position) => (position?.timeUs ?? span.from) < span.from);
-  if (isReplaying) return stored;
+  if (isReplayed(series, span.from)) return stored;
   const lasting = store.lastingSilences(id, span.from).map((silence) => ({ ...silence, to: span.to }));
   return [...lasting, ...stored];
+}
+
+/** Returns true if a replay of the time before `beforeUs` may still add events. */
+function isReplayed({ live, backfill }: StoredSeries, beforeUs: number): boolean {
+  return [live, backfill?.position].some((position) => (position?.timeUs ?? beforeUs) < beforeUs);
+}
+
+/** Returns the time before `toUs` since the last event of a collection, or null if that event is not certain. */
+function earlierPause(
+  store: WindowStore,
+  series: StoredSeries,
+  toUs: number,
+  collection: CollectionName,
+): EarlierPause | null {
+  const { id } = series;
+  const lastEventUs = isReplayed(series, toUs) ? null : store.lastEvent(id, toUs, collection);
+  if (lastEventUs === null) return null;
+  const span = { from: lastEventUs + windowUs, to: toUs };
+  const windows = (span.to - span.from) / windowUs;
+  return {
+    lastEventUs,
+    minutes: () =>
+      minutes(
+        store.windows(id, span, collectionNames),
+        union(store.observed(id, span)),
+        span.from,
+        windows,
+        collectionNames.length,
+      ),
+  };
 }
 
 /** Returns the collections of which the series has had no event. */

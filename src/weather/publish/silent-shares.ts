@@ -1,6 +1,7 @@
 import { minRateSeconds } from '../../contract/limits.ts';
 import { type CollectionName, collectionNames } from '../../contract/vocabulary.ts';
-import { type CollectionTime, silenceRule, type Usual, type UsualCounts } from '../silence/silence.ts';
+import { type CollectionTime, silenceRule } from '../silence/silence.ts';
+import type { Usual, UsualCounts } from '../silence/usual.ts';
 import type { Silence } from '../window/store-schema.ts';
 import { isWithin, type Minute } from '../window/window.ts';
 

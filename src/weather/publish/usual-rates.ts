@@ -1,6 +1,6 @@
 import { hoursLimits } from '../../artifact/hours/hours.ts';
 import { type CollectionName, collectionNames } from '../../contract/vocabulary.ts';
-import { uncountedSpans } from '../silence/silence.ts';
+import { uncountedSpans } from '../silence/usual.ts';
 import type { HourSums, Silence } from '../window/store-schema.ts';
 import { coverage, dayUs, hourUs, type Interval, minuteRule, percentile, union } from '../window/window.ts';
 import { keptDays, type WindowStore } from '../window/window-store.ts';

@@ -3,7 +3,8 @@ import { type CollectionName, collectionNames } from '../../contract/vocabulary.
 
 import type { Silence } from '../window/store-schema.ts';
 import { type Minute, windowUs } from '../window/window.ts';
-import { findSilences, type Usual } from './silence.ts';
+import { findSilences } from './silence.ts';
+import type { Usual } from './usual.ts';
 
 const startUs = Date.parse('2026-11-20T12:00:00Z') * 1000;
 const rates: Readonly<Partial<Record<CollectionName, number>>> = {

@@ -3,20 +3,15 @@ import type { Edges, Silence } from '../window/store-schema.ts';
 import {
   coverage,
   dayUs,
-  hourUs,
   type Interval,
-  isWithin,
   type Minute,
   median,
-  minuteRule,
-  minutes,
   percentile,
   union,
-  windowsPerDay,
   windowUs,
   without,
 } from '../window/window.ts';
-import { keptDays, type WindowStore } from '../window/window-store.ts';
+import { type Usual, uncountedSpans } from './usual.ts';
 
 /** Minimum observed time, in microseconds, for a window without an event to count as evidence. */
 const watchedUs = 59_000_000;
@@ -52,18 +47,12 @@ export const silenceRule = {
   },
 } as const;
 
-/** Usual counts per minute of every collection, in the order of `collectionNames`, or null if there is no baseline. */
-export interface UsualCounts {
-  readonly p05: readonly (number | null)[];
-  readonly p50: readonly (number | null)[];
-}
-
-/** Usual counts and pauses, computed from earlier days. */
-export interface Usual {
-  /** Returns the usual counts per minute in the UTC hour of the window. */
-  hour(startUs: number): UsualCounts;
-  /** Returns the longest pause of the collection on earlier days, in windows, or null if there is no baseline. */
-  pause(place: number, startUs: number): number | null;
+/** The time before the minutes that are read, since the last event of a collection. */
+export interface EarlierPause {
+  /** Start of the window of the last event. */
+  readonly lastEventUs: number;
+  /** Returns the windows after that one, up to the minutes that are read. */
+  readonly minutes: () => readonly Minute[];
 }
 
 /** Inputs of the search for silences. */
@@ -79,6 +68,11 @@ interface SilenceInput {
    * Start of the first window in which a collection is counted. A collection without an entry has always been counted.
    */
   readonly countedSince?: ReadonlyMap<CollectionName, number>;
+  /**
+   * Returns the pause of a collection before the minutes, or null if no event before them is known. It is used only for
+   * a collection without an event in the minutes.
+   */
+  readonly earlier?: (collection: CollectionName) => EarlierPause | null;
 }
 
 /**
@@ -99,7 +93,7 @@ interface Search extends SilenceInput {
 /** Consecutive windows without an event of the collection. */
 interface Run {
   /** Last window before the run with an event of the collection, or null if no minute has one. */
-  readonly lastEvent: Minute | null;
+  readonly lastEvent: Pick<Minute, 'startUs'> | null;
   /** Index of the first window of the run. */
   readonly first: number;
   /** Observed windows of the run. */
@@ -153,6 +147,7 @@ function silencesOf(input: SilenceInput, collection: CollectionName, place: numb
     }
   }
   const end = input.minutes.at(-1);
+  if (run && lastEvent === null) run.silentFrom ??= silentBefore(search, run);
   if (end && run?.silentFrom != null) found.push({ collection, from: run.silentFrom, to: end.startUs + windowUs });
   return found.filter(({ from, to }) => from < to);
 }
@@ -165,7 +160,7 @@ function firstOf({ edges, collection }: Search, { startUs }: Minute): number {
  * Returns the start of a silence. A window stored by an earlier version has no time of its last event, so the whole
  * window counts as observed.
  */
-function startOf({ edges, collection, minutes, countedSince }: Search, lastEvent: Minute | null): number {
+function startOf({ edges, collection, minutes, countedSince }: Search, lastEvent: Run['lastEvent']): number {
   if (!lastEvent) return Math.max(minutes[0]?.startUs ?? 0, countedSince?.get(collection) ?? 0);
   const { lastUs } = edges(lastEvent.startUs, collection);
   return lastUs === null ? lastEvent.startUs + windowUs : lastUs + 1;
@@ -175,10 +170,32 @@ function startOf({ edges, collection, minutes, countedSince }: Search, lastEvent
  * Returns the start of the known silence that begins after the last event, or null if there is none. Such a silence is
  * not proven again, because the minutes that proved it may precede the minutes that are read.
  */
-function standingStart(search: Search, known: readonly Silence[], lastEvent: Minute | null): number | null {
+function standingStart(search: Search, known: readonly Silence[], lastEvent: Run['lastEvent']): number | null {
   if (known.length === 0) return null;
   const start = startOf(search, lastEvent);
   return known.some(({ from }) => from === start) ? start : null;
+}
+
+/**
+ * Returns the start of a silence that began before the minutes, or null if it is not proven. A collection with long
+ * pauses has no event in the minutes before its silence can be proven.
+ */
+function silentBefore(search: Search, run: Run): number | null {
+  const newest = run.windows.at(-1);
+  const firstUs = search.minutes[0]?.startUs ?? 0;
+  const least = newest ? leastPause(search, run, newest.startUs) : null;
+  const earlier = least === null ? null : (search.earlier?.(search.collection) ?? null);
+  if (!newest || least === null || earlier === null) return null;
+  const { lastEventUs } = earlier;
+  const isCounted = lastEventUs >= (search.countedSince?.get(search.collection) ?? 0);
+  if (!isCounted || newest.startUs - lastEventUs < least * windowUs) return null;
+  const lastEvent = { startUs: lastEventUs };
+  const before = earlier.minutes().filter(({ observedUs }) => observedUs >= watchedUs);
+  const whole: Run = { ...newRun({ ...run, lastEvent }), windows: [...before, ...run.windows] };
+  // The usual counts of each hour are read once, and the minutes already include every hour of the day.
+  const laterUs = (startUs: number): number => startUs + Math.ceil(Math.max(0, firstUs - startUs) / dayUs) * dayUs;
+  const usual: Usual = { ...search.usual, hour: (startUs) => search.usual.hour(laterUs(startUs)) };
+  return isSilent({ ...search, usual }, whole) ? startOf(search, lastEvent) : null;
 }
 
 function isSilent(search: Search, run: Run): boolean {
@@ -194,11 +211,17 @@ function isSilent(search: Search, run: Run): boolean {
     });
     return missing >= silenceRule.missingEvents;
   }
-  const pause = usual.pause(place, newest.startUs);
-  if (pause === null) return usually === null && isSilentWithoutBaseline(search, run);
-  const least = Math.max(silenceRule.minPauseWindows, silenceRule.pauseFactor * Math.max(pause, run.longest));
+  const least = leastPause(search, run, newest.startUs);
+  if (least === null) return usually === null && isSilentWithoutBaseline(search, run);
   if (windows.length < least) return false;
   return summed(run, 'weight', (minute) => levelOf(minute, place, usual.hour(minute.startUs).p50)) >= least;
+}
+
+/** Returns the length from which a pause of a rare collection is a silence, in windows, or null without a baseline. */
+function leastPause({ usual, place }: Search, { longest }: Run, startUs: number): number | null {
+  const pause = usual.pause(place, startUs);
+  if (pause === null) return null;
+  return Math.max(silenceRule.minPauseWindows, silenceRule.pauseFactor * Math.max(pause, longest));
 }
 
 function isSilentWithoutBaseline(search: Search, run: Run): boolean {
@@ -257,11 +280,6 @@ export interface CollectionTime {
   readonly observedWindows: number;
 }
 
-/** Returns the time before each collection was counted, as spans in which the collection was not observed. */
-export function uncountedSpans(countedSince: ReadonlyMap<CollectionName, number>): Silence[] {
-  return [...countedSince].map(([collection, to]) => ({ collection, from: 0, to }));
-}
-
 /**
  * Returns the counts and observed time of each collection in the minutes, in the order of `collectionNames`. Windows
  * before a collection was first counted are excluded from both.
@@ -285,108 +303,5 @@ export function collectionTimes(
       observedUs: watched.reduce((sum, us) => sum + us, 0),
       observedWindows: watched.filter((us) => us > 0).length,
     };
-  });
-}
-
-/** Minimum number of windows with events that a day needs to be included when pauses are measured. */
-const minDayWithEvents = windowsPerDay / 2;
-
-/**
- * Computes the usual counts in an hour from the same hour of earlier days. Excludes minutes within a collection's
- * silence.
- */
-export function usualCounts(days: readonly (readonly Minute[])[], silences: readonly Silence[]): UsualCounts {
-  const both = collectionNames.map((collection, place) => {
-    const silent = silences.filter((silence) => silence.collection === collection);
-    const perDay = days
-      .map((day) => day.filter((minute) => minute.eligible && !isWithin(minute, silent)))
-      .filter((day) => day.length >= minuteRule.minMinutes);
-    if (perDay.length < minuteRule.minDays) return [null, null] as const;
-    const counts = Float64Array.from(perDay.flat(), (minute) => minute.counts[place] ?? 0).sort();
-    return [percentile(counts, 0.05), percentile(counts, 0.5)] as const;
-  });
-  return { p05: both.map(([p05]) => p05), p50: both.map(([, p50]) => p50) };
-}
-
-/**
- * Returns the longest pause of a collection, counted in windows with events of any kind, or null if there are fewer
- * than 7 days.
- */
-export function usualPause(
-  counts: readonly { readonly startUs: number; readonly count: number }[],
-  silences: readonly Silence[],
-): number | null {
-  const longest = new Map<number, { windows: number; pause: number }>();
-  let pause = 0;
-  for (const { startUs, count } of counts) {
-    if (isWithin({ startUs }, silences)) continue;
-    pause = count === 0 ? pause + 1 : 0;
-    const day = Math.floor(startUs / dayUs);
-    const known = longest.get(day) ?? { windows: 0, pause: 0 };
-    longest.set(day, { windows: known.windows + 1, pause: Math.max(known.pause, pause) });
-  }
-  const days = [...longest.values()].filter(({ windows }) => windows >= minDayWithEvents);
-  if (days.length < minuteRule.minDays) return null;
-  return Math.max(...days.map((day) => day.pause));
-}
-
-/**
- * Creates a reader of a series' usual counts and pauses. The reader reads each hour and each collection once and
- * remembers the result; to read them again, create another reader.
- */
-export function storedUsual(store: WindowStore, series: number): Usual {
-  const uncounted = uncountedSpans(store.countedSince(series));
-  const hours = new Map<number, UsualCounts>();
-  const pauses = new Map<string, number | null>();
-  return {
-    hour: (startUs) => {
-      const hour = startUs - (startUs % hourUs);
-      const known = hours.get(hour);
-      if (known) return known;
-      const days = earlierDays(store, series, hour, collectionNames);
-      const silences = [...uncounted, ...store.silences(series, spanBefore(hour))];
-      const counts = usualCounts(days, silences);
-      hours.set(hour, counts);
-      return counts;
-    },
-    pause: (place, startUs) => {
-      const day = startUs - (startUs % dayUs);
-      const key = `${place} ${day}`;
-      const known = pauses.get(key);
-      if (known !== undefined) return known;
-      const collection = collectionNames[place];
-      if (collection === undefined) return null;
-      const span = spanBefore(day);
-      const silences = [...uncounted, ...store.silences(series, span)].filter(
-        (silence) => silence.collection === collection,
-      );
-      const pause = usualPause(store.countsOf(series, span, collection), silences);
-      pauses.set(key, pause);
-      return pause;
-    },
-  };
-}
-
-/** Returns the span of stored days before an hour, in microseconds. */
-export function spanBefore(hour: number): Interval {
-  return { from: hour - keptDays * dayUs, to: hour };
-}
-
-/**
- * Reads the minutes of the same hour on each stored day before `hour`, oldest day first. The list of a day that was not
- * observed is empty.
- */
-export function earlierDays(
-  store: WindowStore,
-  series: number,
-  hour: number,
-  collections: readonly CollectionName[],
-): Minute[][] {
-  return Array.from({ length: keptDays }, (_, day) => {
-    const from = spanBefore(hour).from + day * dayUs;
-    const near = union(store.observed(series, { from, to: from + hourUs }));
-    if (near.length === 0) return [];
-    const rows = store.windows(series, { from, to: from + hourUs }, collections);
-    return minutes(rows, near, from, hourUs / windowUs, collections.length);
   });
 }

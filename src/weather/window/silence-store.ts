@@ -8,6 +8,8 @@ export interface SilenceStore {
   edges(series: number, startUs: number, collection: CollectionName): Edges;
   /** Returns the counts of one collection in those windows of the span that have events of any kind, in order. */
   countsOf(series: number, span: Interval, collection: CollectionName): { startUs: number; count: number }[];
+  /** Returns the start of the last window before `beforeUs` with an event of the collection, or null if there is none. */
+  lastEvent(series: number, beforeUs: number, collection: CollectionName): number | null;
   /** Returns the silences that overlap the span, sorted by start. */
   silences(series: number, span: Interval): Silence[];
   /**
@@ -80,6 +82,7 @@ export function silenceStore(db: Database): SilenceStore {
         .raw()
         .all(series, from, to)
         .map(([startUs, count]) => ({ startUs, count })),
+    lastEvent: (series, beforeUs, collection) => lastEvent(db, series, beforeUs, collection),
     silences: (series, { from, to }) =>
       overlapping.all(series, to, from).flatMap(({ place, ...span }) => {
         const collection = collectionNames[place];
@@ -102,6 +105,17 @@ function hasEvents(db: Database, series: number, collection: CollectionName): bo
     )
     .get(series, series, collectionNames.indexOf(collection));
   return found !== undefined;
+}
+
+function lastEvent(db: Database, series: number, beforeUs: number, collection: CollectionName): number | null {
+  const found = db
+    .prepare<[number, number], number>(
+      `SELECT start_us FROM window WHERE series = ? AND start_us < ? AND ${metricColumn(collection)} > 0
+       ORDER BY start_us DESC LIMIT 1`,
+    )
+    .pluck()
+    .get(series, beforeUs);
+  return found ?? null;
 }
 
 function lastingSilences(db: Database): SilenceStore['lastingSilences'] {

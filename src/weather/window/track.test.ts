@@ -208,6 +208,27 @@ describe('the windows of a track', () => {
     expect([...coverage(observed, base, 60 * second, 1)]).toEqual([60 * second - 37 * 3_999]);
   });
 
+  test('are not part of a replay once the host sends events from after the connection began, even if this clock is 3 s ahead', () => {
+    let hostUs = base;
+    const track = new Track({ position: null, end: null, rate: 100, dense: true, clockUs: () => hostUs + 3 * second });
+    track.goLive(false);
+    track.frame(facts(base, 7));
+    track.resume();
+    for (let i = 0; i <= 6; i += 1) {
+      hostUs = base + i * second;
+      track.frame(facts(hostUs, 7 + i));
+    }
+    hostUs = base + 7 * second;
+    track.frame(facts(hostUs, 25));
+    const { windows, observed } = track.take();
+    const marks = windowFlag.compacted | windowFlag.possibleLoss;
+    expect(windows.map(({ leftOut, flags }) => [leftOut, flags & marks])).toEqual([[11, windowFlag.possibleLoss]]);
+    expect(observed).toEqual([
+      { from: base, to: base + 6 * second + 1 },
+      { from: base + 7 * second, to: base + 7 * second + 1 },
+    ]);
+  });
+
   test.each([true, false])('mark a window as compacted if a replay lacks a number (hidden numbers: %s)', (dense) => {
     const track = new Track({ position: null, end: null, rate: 100, dense, clockUs: () => base + 60 * second });
     track.goLive(false);

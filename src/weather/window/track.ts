@@ -1,6 +1,7 @@
 import type { FrameFacts, Notice } from '../classify/event-body.ts';
 import { type End, type Position, Progress } from '../position/position.ts';
 import { Standstill, StreamRate } from '../position/standstill.ts';
+import { Replay } from './replay.ts';
 import {
   countMetric,
   emptyDelta,
@@ -15,8 +16,6 @@ import {
 
 /** Minimum delay at which an event counts as replayed from the host's history, in microseconds. */
 const replayedUs = 120_000_000;
-/** Maximum delay of an event at which a replay counts as having reached the present, in microseconds. */
-const liveUs = 2_000_000;
 /** Minimum age of history that hosts may have compacted, in microseconds. */
 const compactedUs = 4 * 3_600_000_000;
 /** Minimum delay at which a late event flags the window at the position instead of its own window, in microseconds. */
@@ -90,8 +89,7 @@ export class Track {
   #newConnection = false;
   /** Number of unreadable frames since the last readable number. */
   #unread = 0;
-  /** True during a replay that has not reached the present. */
-  #replaying = false;
+  readonly #replay: Replay;
   #done = false;
   #liveStart: End | null = null;
   /** Detector of a wrong position, or null for a backfill, which ends at a given event. */
@@ -109,13 +107,14 @@ export class Track {
     this.#oldestUs = oldestUs ?? Number.POSITIVE_INFINITY;
     this.#dense = dense ?? false;
     this.#clockUs = clockUs;
+    this.#replay = new Replay(clockUs);
   }
 
   /** Starts a connection that resumes at the position or earlier. */
   resume(): void {
     this.#progress.resume();
     this.#newConnection = true;
-    this.#replaying = true;
+    this.#replay.start();
     this.#unread = 0;
   }
 
@@ -123,7 +122,7 @@ export class Track {
   goLive(leaveFirst: boolean): void {
     this.#progress.goLive(leaveFirst);
     this.#newConnection = true;
-    this.#replaying = false;
+    this.#replay.end();
     this.#unread = 0;
   }
 
@@ -231,7 +230,7 @@ export class Track {
     this.#gapUs += gapUs;
     this.#resets += 1;
     this.#newConnection = true;
-    this.#replaying = false;
+    this.#replay.end();
   }
 
   /**
@@ -246,7 +245,7 @@ export class Track {
     // A host compacts everything that precedes the start of a pass, whatever its age, so a replay shortly afterwards
     // lacks recent events too. They may belong to the minute of the event before the omitted numbers. The legacy
     // protocol also hides numbers that are not events, which cannot be told from compacted ones.
-    if (this.#replaying) {
+    if (this.#replay.isRunning) {
       window.flags |= windowFlag.compacted;
       if (before < window.start) this.#at(before).flags |= windowFlag.compacted;
       return;
@@ -321,14 +320,7 @@ export class Track {
       this.#newConnection = false;
       window.flags |= windowFlag.seam;
     }
-    if (this.#replaying && timeUs >= this.#nowUs - liveUs) this.#meetLive(timeUs, window);
-  }
-
-  #meetLive(timeUs: number, window: WindowDelta): void {
-    this.#nowUs = this.#clockUs();
-    if (timeUs < this.#nowUs - liveUs) return;
-    this.#replaying = false;
-    window.flags |= windowFlag.possibleLoss;
+    if (this.#replay.reachesPresent(timeUs)) window.flags |= windowFlag.possibleLoss;
   }
 
   /** Adds the span up to this event to the observed time if no event was missed and the silence was not too long. */

@@ -8,6 +8,7 @@ const rates: Readonly<Partial<Record<CollectionName, number>>> = {
   'like.create': 8000,
   'repost.create': 900,
   'post.create.reply': 400,
+  'post.create.quote': 120,
 };
 /** Offset of the first event within a minute, in microseconds. */
 export const firstAt = 200_000;

@@ -295,9 +295,15 @@ function historyOf(
     const hour = startUs - (startUs % hourUs);
     const found = known.get(hour);
     if (found !== undefined) return found;
-    const silences = [...uncounted, ...store.silences(series, spanBefore(hour))].filter(shares.matters);
+    const silences = [...uncounted, ...store.silences(series, spanBefore(hour))];
+    const silent = interactions.flatMap((collection) => {
+      const own = silences.filter((silence) => silence.collection === collection);
+      return own.length === 0 ? [] : [{ collection, own }];
+    });
+    const isSilent = (minute: Minute): boolean =>
+      shares.exceedBearable(silent.flatMap(({ collection, own }) => (isWithin(minute, own) ? [collection] : [])));
     const days = earlierDays(store, series, hour, interactions).map((day) =>
-      day.filter((minute) => minute.eligible && !isWithin(minute, silences)).map((minute) => rateOf(minute, places)),
+      day.filter((minute) => minute.eligible && !isSilent(minute)).map((minute) => rateOf(minute, places)),
     );
     const history = { days: comparableDays(days), baseline: hourBaseline(days) };
     known.set(hour, history);

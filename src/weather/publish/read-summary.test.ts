@@ -274,6 +274,26 @@ describe('the conditions of a day with a silent collection', () => {
     // If the silent minutes counted, the 5th percentile would be far below seven tenths of the usual level.
     expect(read(low + 6 * windowUs).summary.conditions).toMatchObject({ state: 'lull', confidence: 'thin' });
   });
+
+  test.each([
+    [['post.create.reply'], undefined],
+    [['post.create.reply', 'post.create.quote'], { observed_days: 6, required_days: 7 }],
+  ] as const)(
+    'are compared with earlier days unless all silent collections together exceed 5 %%: %j',
+    (names, baseline) => {
+      for (let day = startUs; day < endUs; day += dayUs) {
+        const stop = { from: day + dayUs - 3_600_000_000, to: day + dayUs };
+        const isStopped = day < startUs + 3 * dayUs;
+        keep(day, day + dayUs, isStopped ? Object.fromEntries(names.map((name) => [name, stop])) : {});
+        read(day + dayUs + windowUs);
+      }
+      const { id } = store.series(endpoint.name);
+      const found = store.silences(id, { from: startUs, to: endUs }).map(({ collection }) => collection);
+      expect(found).toEqual([...names, ...names, ...names]);
+      keep(endUs, endUs + dayUs);
+      expect(read(endUs + dayUs + windowUs).summary.baseline).toEqual(baseline);
+    },
+  );
 });
 
 test('the summary of a new series states the number of observed days and the number of days that a comparison requires', () => {

@@ -19,8 +19,8 @@ export const bearable = 0.05;
 /** Each collection's share of the interactions, from 0 to 1. */
 export interface Shares {
   of(collection: CollectionName): number;
-  /** Returns true if the conditions cannot be determined without the silent collection. */
-  readonly matters: (silence: Silence) => boolean;
+  /** Returns true if the conditions cannot be determined without the collections. */
+  exceedBearable(collections: readonly CollectionName[]): boolean;
 }
 
 /**
@@ -40,7 +40,10 @@ export function interactionShares(times: readonly CollectionTime[], p50: UsualCo
     if (rate === null) return usualShare(collection, p50);
     return all > 0 ? rate / all : 0;
   };
-  return { of, matters: ({ collection }) => of(collection) > bearable };
+  return {
+    of,
+    exceedBearable: (collections) => collections.reduce((sum, collection) => sum + of(collection), 0) > bearable,
+  };
 }
 
 /** Returns the share of a collection in the usual interactions, or 1 if it is not known. */
@@ -65,10 +68,8 @@ export function silentShares(silences: readonly Silence[], shares: Shares, usual
      * Returns true if more than 5 % of the interactions may be missing from the minute, because collections are silent or
      * frequent collections have no event.
      */
-    isSilent: (minute: Minute): boolean => {
-      const missing = interactions.filter((collection) => inMinute(collection, minute));
-      return missing.reduce((sum, collection) => sum + shares.of(collection), 0) > bearable;
-    },
+    isSilent: (minute: Minute): boolean =>
+      shares.exceedBearable(interactions.filter((collection) => inMinute(collection, minute))),
     /**
      * Returns the time from which the silences that last until `endUs` together make up more than 5 % of the
      * interactions, or null if they do not.
@@ -89,7 +90,7 @@ export function silentShares(silences: readonly Silence[], shares: Shares, usual
       const own = silences.filter(({ collection }) => interactions.includes(collection)).sort((a, b) => b.to - a.to);
       const last = own.find(({ to: endUs }) => {
         const ended = own.filter(({ from, to }) => from < endUs && to >= endUs);
-        return ended.reduce((sum, { collection }) => sum + shares.of(collection), 0) > bearable;
+        return shares.exceedBearable(ended.map(({ collection }) => collection));
       });
       return last?.to ?? null;
     },

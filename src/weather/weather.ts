@@ -220,8 +220,10 @@ class WeatherInstrument implements Weather {
     const { store, publication } = this.#open();
     const nowUs = this.#readAtUs;
     const endpoints = publication.series({ from: nowUs - hoursLimits.hours * hourUs, to: nowUs });
+    const { silences } = publication;
     const { name, simulated } = publication.published();
-    return this.#hours.read({ store, endpoints, published: name, origin: simulated ? 'simulated' : 'live', nowUs });
+    const origin = simulated ? 'simulated' : 'live';
+    return this.#hours.read({ store, endpoints, published: name, origin, nowUs, silences });
   }
 
   #sessionsOf({ endpoint, predecessor, retiring }: ObservedHost, telemetry: WeatherTelemetry): Promise<void>[] {

@@ -6,6 +6,7 @@ import { checkWeatherSummary, type WeatherSummary } from '../../artifact/recogni
 import { collectionNames } from '../../contract/vocabulary.ts';
 import type { Log } from '../../ops/log.ts';
 import { metricIndex } from '../classify/metric-names.ts';
+import { createHoursReader } from '../publish/hours.ts';
 import { parseEndpoints } from '../window/endpoint.ts';
 import { dayUs, emptyDelta, windowUs } from '../window/window.ts';
 import { openWindowStore, type WindowStore } from '../window/window-store.ts';
@@ -60,6 +61,33 @@ function watch(name: string, from: number, to: number, { factor = 1, likes = tru
 
 const read = (atMinute: number): WeatherSummary => publication.read(minute(atMinute));
 const sourceAt = (atMinute: number): string => read(atMinute).source.endpoint;
+
+test('the hours file contains a silence that a full disk does not store, as the summary does', () => {
+  const refused = (): never => {
+    throw Object.assign(new Error('database or disk is full'), { code: 'SQLITE_FULL' });
+  };
+  const full = { ...store, keepSilences: refused };
+  watch(one, -1440, 0);
+  watch(one, 0, 60, { likes: false });
+  read(60);
+  watch(one, 60, 110, { likes: false });
+  publication = createPublication({ store: full, endpoints, startedUs: minute(0), log });
+  expect(read(110).collections['like.create']?.observed_seconds).toBe(86_400 - 110 * 60);
+  const { silences } = publication;
+  const source = { store: full, endpoints: endpoints.slice(0, 1), published: one, origin: 'live', silences } as const;
+  const [series] = createHoursReader().read({ ...source, nowUs: minute(110) }).series;
+  const { events = [], observed_seconds: seconds = [] } = series?.collections['like.create'] ?? {};
+  expect([events.slice(-3), seconds.slice(-3)]).toEqual([
+    [6000, null, null],
+    [3600, 0, 0],
+  ]);
+  expect(series?.gaps.filter(({ collection }) => collection === 'like.create')).toEqual([
+    {
+      ...{ start: '2026-11-20T12:00:00.000Z', end: '2026-11-20T13:50:00.000Z' },
+      ...{ reason: 'silent', collection: 'like.create' },
+    },
+  ]);
+});
 
 describe('a publication with two hosts', () => {
   test('publishes the first host, and publishes the second host within 16 minutes after the first was last observed', () => {

@@ -3,7 +3,7 @@ import { formatTimestamp } from '../../contract/timestamp.ts';
 import type { Log } from '../../ops/log.ts';
 import { createSeriesReader, type SeriesReader, type SeriesReading } from '../publish/read-summary.ts';
 import { type Endpoint, legacyEndpoint } from '../window/endpoint.ts';
-import { type Failover, storeFault } from '../window/store-schema.ts';
+import { type Failover, type Silence, storeFault } from '../window/store-schema.ts';
 import { coverage, dayUs, hourUs, type Interval, median, union, windowFlag, windowUs } from '../window/window.ts';
 import type { WindowStore } from '../window/window-store.ts';
 
@@ -38,6 +38,8 @@ export interface Publication {
   failoverSinceUs(): number | null;
   /** Reads the summary of the published series. */
   read(nowUs: number): WeatherSummary;
+  /** Returns the silences of a series that overlap the span, including those that a full disk did not store. */
+  silences(series: number, span: Interval): readonly Silence[];
 }
 
 /** State shared by the functions of a publication. */
@@ -72,6 +74,7 @@ export function createPublication(options: PublicationOptions): Publication {
         ...(predecessor ? [predecessor] : earlierSeries(store, endpoint, span)),
       ]),
     failoverSinceUs: () => failover?.sinceUs ?? null,
+    silences: (series, span) => publishing.reader.silences(store, series, span),
     read: (nowUs) => {
       publishing.startedUs = Math.min(publishing.startedUs, nowUs);
       const one = readHost(publishing, first, nowUs);

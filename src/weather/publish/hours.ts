@@ -21,11 +21,13 @@ interface HoursSource {
   readonly origin: Origin;
   /** Time of this machine's wall clock, in microseconds. */
   readonly nowUs: number;
+  /** Returns the silences of a series that overlap the span. By default, they are those of the store. */
+  readonly silences?: (series: number, span: Interval) => readonly Silence[];
 }
 
 /** Reads the hours file's content. Remembers the collections that each series has sent. */
 interface HoursReader {
-  /** Reads the last 72 hours. The caller must read the summary first, because reading it stores the silences. */
+  /** Reads the last 72 hours. The caller must read the summary first, because reading it finds the silences. */
   read(source: HoursSource): WeatherHours;
 }
 
@@ -52,7 +54,7 @@ interface SeriesTime {
 }
 
 function readSeries(
-  { store, published, nowUs }: HoursSource,
+  { store, published, nowUs, silences: silencesOf = store.silences }: HoursSource,
   { name, wire }: Pick<Endpoint, 'name' | 'wire'>,
   { seen, usual }: { readonly seen: Map<string, Set<CollectionName>>; readonly usual: ReturnType<typeof usualRates> },
 ): WeatherHourSeries {
@@ -67,7 +69,7 @@ function readSeries(
   const countedSince = store.countedSince(id);
   const since = store.observedSince(id);
   const unseen = neverSeen(store, { id, name }, sums, seen);
-  const silences = store.silences(id, span);
+  const silences = silencesOf(id, span);
   const unobserved = [...uncountedSpans(countedSince), ...silences];
   const limited = limitGaps(gapsOf(time, { countedSince, unseen, silences }), hoursLimits.seriesGaps);
   return {

@@ -170,6 +170,8 @@ function unseenCollections(store: WindowStore, series: number, times: readonly C
 /** Reads series. Remembers their usual counts, and stores the silences that it finds. */
 export interface SeriesReader {
   read(source: Omit<SummarySource, 'usual'>): SeriesReading;
+  /** Returns the stored silences that overlap the span, and those of the last reading if the disk did not store them. */
+  silences(store: WindowStore, series: number, span: Interval): readonly Silence[];
 }
 
 /**
@@ -178,7 +180,20 @@ export interface SeriesReader {
  */
 export function createSeriesReader(): SeriesReader {
   const known = new Map<number, { readonly day: number; readonly usual: Usual }>();
+  const unstored = new Map<number, SeriesReading>();
   return {
+    silences: (store, series, span) => {
+      const stored = store.silences(series, span);
+      const reading = unstored.get(series);
+      if (!reading) return stored;
+      const { from, to } = reading.span;
+      const starts = new Set(reading.silences.map((silence) => `${silence.collection} ${silence.from}`));
+      // The reading replaces the same silences as `keepSilences` would.
+      const others = stored.filter((silence) => {
+        return (silence.from >= to || silence.to <= from) && !starts.has(`${silence.collection} ${silence.from}`);
+      });
+      return [...others, ...reading.silences];
+    },
     read: (source) => {
       const { store, endpoint, nowUs } = source;
       const { id } = store.series(endpoint.name);
@@ -187,24 +202,27 @@ export function createSeriesReader(): SeriesReader {
       const usual = before?.day === day ? before.usual : storedUsual(store, id);
       known.set(id, { day, usual });
       const reading = readSeries({ ...source, usual });
-      keep(source, id, reading);
+      if (keep(source, id, reading)) unstored.delete(id);
+      else unstored.set(id, reading);
       return reading;
     },
   };
 }
 
 /**
- * Stores silences, unless the disk is full. The stored silences are required for the baselines of later days, and for
- * reading a span that begins during a silence, or too shortly before it to prove it.
+ * Stores silences. Returns false if the disk is full. The stored silences are required for the baselines of later days,
+ * and for reading a span that begins during a silence, or too shortly before it to prove it.
  */
-function keep({ store }: Pick<SummarySource, 'store'>, series: number, { span, silences }: SeriesReading): void {
-  if (silences.length === 0 && store.silences(series, span).length === 0) return;
+function keep({ store }: Pick<SummarySource, 'store'>, series: number, { span, silences }: SeriesReading): boolean {
+  if (silences.length === 0 && store.silences(series, span).length === 0) return true;
   try {
     store.keepSilences(series, span, silences);
   } catch (error) {
     // Ignore a full disk, because the next call of `read` finds the silences again.
     if (storeFault(error) !== 'full') throw error;
+    return false;
   }
+  return true;
 }
 
 /**

@@ -103,16 +103,16 @@ function readHost({ store, reader, log }: Publishing, host: ObservedHost, nowUs:
   const origin = endpoint.simulated ? 'simulated' : 'live';
   const own = reader.read({ store, endpoint, origin, nowUs });
   if (!predecessor) return own;
-  const rivals = { store, nowUs, present: endpoint.name, legacy: predecessor.name, summary: own.summary };
-  if (takesOver(rivals)) {
+  const caveats = [successionCaveat(own.summary)];
+  const legacy = reader.read({ store, endpoint: predecessor, origin, nowUs, caveats });
+  if (takesOver({ store, nowUs, present: own, legacy })) {
     store.takeOver(store.series(endpoint.name).id);
     host.predecessor = null;
     host.retiring.abort();
     log.info('the series of the present protocol is now published', { endpoint: endpoint.name });
     return own;
   }
-  const caveats = [successionCaveat(own.summary)];
-  return reader.read({ store, endpoint: predecessor, origin, nowUs, caveats });
+  return legacy;
 }
 
 /** Returns the failover that applies now, or null. Returns the current object if the failover does not change. */
@@ -122,9 +122,8 @@ function decide(
   [one, two]: readonly [SeriesReading, SeriesReading],
   nowUs: number,
 ): Failover | null {
-  const health = ({ summary, silentSinceUs, silentUntilUs }: SeriesReading) =>
-    healthOf({ store, name: summary.source.endpoint, nowUs, silentSinceUs, silentUntilUs });
-  const next = decideHost({ current, first: health(one), second: health(two), nowUs, startedUs });
+  const [first, second] = [healthIn(store, one, nowUs), healthIn(store, two, nowUs)];
+  const next = decideHost({ current, first, second, nowUs, startedUs });
   return next?.unwellUs === current?.unwellUs && next?.sinceUs === current?.sinceUs ? current : next;
 }
 
@@ -267,6 +266,11 @@ export function healthOf({ store, name, nowUs, silentSinceUs, silentUntilUs }: H
   return { trouble, wellForUs: trouble ? 0 : nowUs - Math.max(wellSinceUs, silentUntilUs ?? 0) };
 }
 
+function healthIn(store: WindowStore, reading: SeriesReading, nowUs: number): Health {
+  const { summary, silentSinceUs, silentUntilUs } = reading;
+  return healthOf({ store, name: summary.source.endpoint, nowUs, silentSinceUs, silentUntilUs });
+}
+
 /**
  * Returns how long a trouble has lasted at `nowUs`, in microseconds, or 0 if there is no trouble. Time before the start
  * of this process is excluded.
@@ -275,8 +279,8 @@ function lasted(trouble: Failover['trouble'] | null, nowUs: number, startedUs: n
   return trouble ? nowUs - Math.max(trouble.sinceUs, startedUs) : 0;
 }
 
-/** Silence of the legacy protocol after which an active present protocol replaces it, in microseconds. */
-const silentUs = 3_600_000_000;
+/** Time for which the legacy series must be in trouble for a healthy present series to replace it, in microseconds. */
+const successionUs = hourUs;
 const baselineDays = 7;
 
 /**
@@ -293,29 +297,26 @@ export function predecessorOf(store: WindowStore, endpoint: Endpoint): Endpoint 
 interface Rivals {
   readonly store: WindowStore;
   readonly nowUs: number;
-  /** Name of the present series. */
-  readonly present: string;
-  /** Name of the legacy series. */
-  readonly legacy: string;
-  /** Summary of the present series. */
-  readonly summary: WeatherSummary;
+  readonly present: SeriesReading;
+  readonly legacy: SeriesReading;
 }
 
 /**
- * Returns true if the present series replaces the legacy one: it has a baseline of seven days, or it has been read live
- * for an hour in which the legacy series was in trouble. While this machine was suspended or the instrument stopped,
+ * Returns true if the present series replaces the legacy one: it has a baseline of seven days, or it has been healthy and
+ * read live for an hour in which the legacy series was in trouble. While this machine was suspended or the instrument stopped,
  * both series were unobserved, and one of them may be read from the host's history first. That time is no evidence.
  */
-export function takesOver({ store, nowUs, present, legacy, summary }: Rivals): boolean {
-  const { id } = store.series(present);
+export function takesOver({ store, nowUs, present, legacy }: Rivals): boolean {
+  const { summary } = present;
+  const { id } = store.series(summary.source.endpoint);
   const sinceUs = store.observedSince(id);
   if (sinceUs === null) return false;
   const lived = nowUs - sinceUs >= baselineDays * dayUs;
   if (lived && summary.conditions.confidence !== 'unsupported') return true;
-  const own = healthOf({ store, name: present, nowUs, silentSinceUs: null, silentUntilUs: null });
-  const { trouble } = healthOf({ store, name: legacy, nowUs, silentSinceUs: null, silentUntilUs: null });
-  if (own.wellForUs < silentUs || lasted(trouble, nowUs, 0) < silentUs) return false;
-  const lastHour = store.windows(id, { from: nowUs - silentUs, to: nowUs }, []);
+  const { trouble } = healthIn(store, legacy, nowUs);
+  if (healthIn(store, present, nowUs).wellForUs < successionUs || lasted(trouble, nowUs, 0) < successionUs)
+    return false;
+  const lastHour = store.windows(id, { from: nowUs - successionUs, to: nowUs }, []);
   return lastHour.every(({ flags }) => (flags & windowFlag.replayed) === 0);
 }
 

@@ -2,8 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { deltaAt, storeMinutes } from '../../../harness/weather/stored-traffic.ts';
 import { silentLog } from '../../ops/log.ts';
-import { readSummary } from '../publish/read-summary.ts';
+import { createSeriesReader } from '../publish/read-summary.ts';
 import { parseEndpoint } from '../window/endpoint.ts';
 import { dayUs, emptyDelta, hourUs, windowFlag, windowStart, windowUs } from '../window/window.ts';
 import { openWindowStore, type WindowStore } from '../window/window-store.ts';
@@ -48,8 +49,11 @@ function watch(name: string, days: number, toUs: number): void {
 }
 
 function ready(): boolean {
-  const summary = readSummary({ store, endpoint: present, origin: 'live', nowUs });
-  return takesOver({ store, nowUs, present: present.name, legacy, summary });
+  const [own, other] = [present, { name: legacy, wire: 'jetstream.legacy' } as const].map((endpoint) => {
+    return createSeriesReader().read({ store, endpoint, origin: 'live', nowUs });
+  });
+  if (!own || !other) throw new Error('a series was not read');
+  return takesOver({ store, nowUs, present: own, legacy: other });
 }
 
 it('a legacy series remains published only if it belongs to the host of the present series', () => {
@@ -116,6 +120,27 @@ function watchPresent(from: number, to: number, flags = 0): void {
   const live = { kind: 'seq', value: 7, counted: 1, timeUs: to } as const;
   store.commit({ series: id, after: revision, gains: [{ windows, observed: [{ from, to }] }], live, backfill: null });
 }
+
+/** Stores a day of a series with even traffic, without likes in the given last minutes. */
+function watchWithout(name: string, minutes: number): void {
+  const to = windowStart(nowUs);
+  const like = { from: to - minutes * windowUs, to };
+  storeMinutes(store, name, { from: to - dayUs, to }, (start) => deltaAt(start, { 'like.create': like }, 1));
+}
+
+it.each([
+  ['replaces', 'has had no likes for 75 minutes', 75, 0, present.name],
+  ['does not replace', 'has had no likes for 45 minutes', 45, 0, legacy],
+  ['does not replace', 'has had no likes for 75 minutes, if it has none either', 75, 75, legacy],
+] as const)(
+  'the present series %s the legacy series, which %s',
+  (_, _why, legacyMinutes, presentMinutes, published) => {
+    watchWithout(legacy, legacyMinutes);
+    watchWithout(present.name, presentMinutes);
+    const publication = createPublication({ store, endpoints: [present], startedUs: nowUs, log: silentLog });
+    expect(publication.read(nowUs).source.endpoint).toBe(published);
+  },
+);
 
 it('the present series does not replace the legacy series if neither was read in the hour', () => {
   const stoppedUs = nowUs - 3 * hourUs;

@@ -41,7 +41,7 @@ exceeds a limit is refused like malformed input, and counts only against its aut
 const tail = `A compressed response or frame may expand to 1 MiB, and beyond that to 64 times its length.
 The label instrument charges the decoded bytes of each response to the labeler, and for new labelers also to the registrable domain.
 A response may arrive in 4,096 pieces; further pieces must have at least 32 bytes on average. A websocket message may have 256
-fragments.
+fragments; one of a Jetstream, in the weather instrument, may have 4,096.
 
 The label instrument bounds the total memory of decoded input that is not yet stored, over all labelers
 (\`src/input/decoded-bytes.ts\`). If a labeler exceeds its share, its connection is not read until memory is free, and its pages are

@@ -1,3 +1,4 @@
+import { waitForDistantHosts } from '../ops/process.ts';
 import { exitWithCodeOf } from './command.ts';
 import { runCommand } from './commands.ts';
 
@@ -24,4 +25,5 @@ function continueWithoutReader(): void {
 
 endWithParent();
 continueWithoutReader();
+waitForDistantHosts();
 exitWithCodeOf(runCommand(process.argv.slice(2)));

@@ -1,8 +1,23 @@
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, setDefaultAutoSelectFamilyAttemptTimeout } from 'node:net';
 import { OperatorError, systemWords } from './errors.ts';
 
 /** Maximum time from the first signal until everything has stopped, in milliseconds. */
 const stopWithinMs = 9_000;
+
+/**
+ * Time for which a connection waits for one of several addresses of a host, in milliseconds. In this time, the system
+ * repeats a lost first packet once, after one second.
+ */
+const addressMs = 2_000;
+
+/**
+ * Makes all connections of this thread wait for `addressMs` before they give up one of several addresses of a host. By
+ * default, Node.js gives up after 250 ms, and never returns to an address. From a machine without IPv6, it could then
+ * not connect to a distant host that has one address of each family.
+ */
+export function waitForDistantHosts(): void {
+  setDefaultAutoSelectFamilyAttemptTimeout(addressMs);
+}
 
 /** Source of the signals that stop the process. */
 interface Signals {

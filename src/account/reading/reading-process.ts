@@ -1,5 +1,6 @@
 import { setPriority } from 'node:os';
 import { performance } from 'node:perf_hooks';
+import { waitForDistantHosts } from '../../ops/process.ts';
 import { StoreError, storeErrors } from '../../store/errors.ts';
 import { openStoreReader } from '../../store/open.ts';
 import type { Observation, StoreReader } from '../../store/port.ts';
@@ -29,6 +30,8 @@ try {
 } catch {
   // Ignore a lack of permission: both processes then share the processor equally.
 }
+
+waitForDistantHosts();
 
 let opening: Promise<StoreReader> | null = null;
 

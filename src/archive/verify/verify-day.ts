@@ -8,6 +8,7 @@ import {
 } from '../compute/compute-files.ts';
 import { daysAfter, gapsFile, isManifestFinal } from '../compute/gaps.ts';
 import { dayMs, startOf } from '../days/calendar.ts';
+import { type FactName, factNames, lineFileOf } from '../days/line.ts';
 import {
   type DayRecord,
   dayFile,
@@ -116,28 +117,33 @@ export class DayVerifier {
   }
 
   /**
-   * Returns true if the record lists only known file names, each at most once; otherwise reports the first unknown or
-   * repeated name and returns false. Called before any listed file is read.
+   * Returns true if the record names only known files, each at most once, and states only computed files as withheld;
+   * otherwise reports the first other name and returns false. Called before any listed file is read.
    */
-  #hasKnownNames({ day, files }: DayRecord): boolean {
-    const missing = new Set([...inputFiles, ...computedFiles, ...firstComputedFiles]);
-    const wrong = files.find(({ name }) => !missing.delete(name));
-    if (!wrong) return true;
-    const message = 'the record lists a file that is unknown or listed twice';
-    this.#report({ kind: 'malformed', path: pathOf(day, wrong.name), message });
+  #hasKnownNames({ day, files, withheld }: DayRecord): boolean {
+    const computed = [...computedFiles, ...firstComputedFiles];
+    const missing = new Set([...inputFiles, ...computed]);
+    const wrong =
+      files.map(({ name }) => name).find((name) => !missing.delete(name)) ??
+      withheld.find((name) => !missing.delete(name) || !computed.includes(name));
+    if (wrong === undefined) return true;
+    const message = 'the record names a file that is unknown, named twice or not computed';
+    this.#report({ kind: 'malformed', path: pathOf(day, wrong), message });
     return false;
   }
 
   /**
    * Reports files that have content but are not listed in the record. Tables that were added to an older day are not
-   * listed; `#verifyComputed` compares them.
+   * listed; `#verifyComputed` compares them. It compares no withheld file, so a withheld file must not exist.
    */
   async #verifyUnlisted(record: DayRecord): Promise<void> {
-    const { day, files } = record;
+    const { day, files, withheld } = record;
     const listed = new Set(files.map(({ name }) => name));
     const added = editionOf(record) === firstEdition ? computedFiles : [];
     const names = new Set([...inputFiles, ...computedFiles, ...firstComputedFiles].filter((one) => !listed.has(one)));
-    for (const name of [...names].filter((one) => one !== gapsFile && !added.includes(one))) {
+    const isCompared = (name: string): boolean =>
+      !withheld.includes(name) && (name === gapsFile || added.includes(name));
+    for (const name of [...names].filter((one) => !isCompared(one))) {
       const path = pathOf(day, name);
       const content = await this.#reader.read(path);
       // A killed archiver may have left an empty file.
@@ -178,7 +184,7 @@ export class DayVerifier {
 
   /** Resolves with true if a withdrawal on a later day prevents the comparison of the day's gap manifest. */
   async #isManifestFinal(day: string): Promise<boolean> {
-    const later = await Promise.all(daysAfter(day).map((one) => this.#inputs.tombstonesOf(one)));
+    const later = await Promise.all(daysAfter(day).map((one) => this.#inputs.withdrawnLinesOf(one)));
     return isManifestFinal(day, later.flat());
   }
 
@@ -195,6 +201,8 @@ export class DayVerifier {
 interface ReadInputs {
   /** The parsed files; null if a file is damaged. */
   readonly inputs: DayInputs | null;
+  /** Names of the files that do not exist. */
+  readonly missing: ReadonlySet<string>;
   /** True if a missing file was withdrawn. */
   readonly isWithdrawn: boolean;
 }
@@ -235,21 +243,33 @@ class InputReader {
     return known;
   }
 
+  /**
+   * Resolves with the tombstones of a day whose file has lost lines: it does not exist, or contains lines that are
+   * withheld. Any other tombstone excuses no difference, because the log does not cover tombstones.
+   */
+  async withdrawnLinesOf(day: string): Promise<readonly Tombstone[]> {
+    const { inputs, missing } = await this.inputsOf(day);
+    const isWithheld = (fact: FactName): boolean =>
+      inputs?.lines[fact].some((line) => line.kind === 'failure' && line.failure === 'withheld') === true;
+    const lost = factNames.filter((fact) => missing.has(lineFileOf(fact)) || isWithheld(fact)).map(lineFileOf);
+    return (await this.tombstonesOf(day)).filter(({ name }) => lost.includes(name));
+  }
+
   async #readInputs(day: string): Promise<ReadInputs> {
     const read = new Map<string, Buffer>();
     for (const name of inputFiles) {
       const bytes = await this.#reader.read(pathOf(day, name));
       if (bytes) read.set(name, bytes);
     }
-    const isMissing = inputFiles.some((name) => !read.has(name));
-    const withdrawn = isMissing ? await this.tombstonesOf(day) : [];
-    const isWithdrawn = withdrawn.some(({ name }) => inputFiles.includes(name) && !read.has(name));
+    const missing = new Set(inputFiles.filter((name) => !read.has(name)));
+    const withdrawn = missing.size > 0 ? await this.tombstonesOf(day) : [];
+    const isWithdrawn = withdrawn.some(({ name }) => missing.has(name));
     const { inputs, damaged } = parseInputs(day, (name) => read.get(name) ?? null);
     for (const name of damaged) {
       const message = 'the file is damaged, belongs to another day, or has lines out of order';
       this.#report({ kind: 'malformed', path: pathOf(day, name), message });
     }
-    return { inputs, isWithdrawn };
+    return { inputs, missing, isWithdrawn };
   }
 
   async #readTombstones(day: string): Promise<readonly Tombstone[]> {

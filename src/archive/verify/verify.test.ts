@@ -12,6 +12,7 @@ import { memoryArchive, memoryReader } from '../../../harness/archive/memory-fil
 import { simulatedKey } from '../../../harness/archive/simulated-archive.ts';
 import { OperatorError } from '../../ops/errors.ts';
 import { addDays, closeAfterMs, closesAt, hourMs } from '../days/calendar.ts';
+import { formatTombstones } from '../days/records.ts';
 import { withdrawFile } from '../upkeep.ts';
 import { exitCodeOf, findingMeanings, verifyExitCodes } from './finding.ts';
 import { type KeptCheckpoint, verifyArchive } from './verify.ts';
@@ -127,6 +128,50 @@ describe('a verification', () => {
       );
     },
   );
+
+  it.each(['weather-totals.csv', 'gaps.json'])(
+    'reports a record that lists a false file and calls it withheld (%s)',
+    async (name) => {
+      const content = copyOf(intact);
+      rewriteFile(content, { day: third, name, bytes: Buffer.from('false'), key: simulatedKey });
+      rewriteRecord(content, { ...recordOf(content, third), withheld: [name] }, simulatedKey);
+      const { findings } = await verifyArchive({ reader: memoryReader(content), key: null, kept: null, now, wait });
+      expect(findings).toMatchObject([{ kind: 'malformed', path: `days/${third}/${name}` }]);
+    },
+  );
+
+  it('reports a record that calls archived lines withheld', async () => {
+    const content = copyOf(intact);
+    const record = recordOf(content, third);
+    const files = record.files.filter(({ name }) => name !== 'instruments.jsonl');
+    rewriteRecord(content, { ...record, files, withheld: ['instruments.jsonl'] }, simulatedKey);
+    content.delete(`days/${third}/instruments.jsonl`);
+    const { findings } = await verifyArchive({ reader: memoryReader(content), key: null, kept: null, now, wait });
+    expect(findings).toMatchObject([{ kind: 'malformed', path: `days/${third}/instruments.jsonl` }]);
+  });
+
+  it.each(['weather-totals.csv', 'gaps.json'])('reports a withheld file that exists (%s)', async (name) => {
+    const content = copyOf(intact);
+    const record = recordOf(content, third);
+    const files = record.files.filter((file) => file.name !== name);
+    rewriteRecord(content, { ...record, files, withheld: [name] }, simulatedKey);
+    content.delete(`days/${third}/${name}`);
+    const reader = memoryReader(content);
+    expect((await verifyArchive({ reader, key: null, kept: null, now, wait })).findings).toEqual([]);
+    content.set(`days/${third}/${name}`, Buffer.from('false'));
+    const { findings } = await verifyArchive({ reader, key: null, kept: null, now, wait });
+    expect(findings).toMatchObject([{ kind: 'altered', path: `days/${third}/${name}` }]);
+  });
+
+  it('reports a false gap manifest although a tombstone names a file of the next day, of which nothing was withdrawn', async () => {
+    const content = copyOf(intact);
+    rewriteFile(content, { day: second, name: 'gaps.json', bytes: Buffer.from('{}\n'), key: simulatedKey });
+    const tombstone = { name: 'labels-overview.jsonl', bytes: 1, sha256: '0'.repeat(64), reason: 'none' };
+    const withdrawn = [{ ...tombstone, withdrawn_at: new Date(closesAt(second)).toISOString() }];
+    content.set(`days/${third}/withdrawn.json`, formatTombstones(third, withdrawn));
+    const { findings } = await verifyArchive({ reader: memoryReader(content), key: null, kept: null, now, wait });
+    expect(findings).toMatchObject([{ kind: 'gaps', path: `days/${second}/gaps.json` }]);
+  });
 
   it('rejects if reading a file fails with an unexpected error, instead of reporting the file as missing', async () => {
     const reader = { read: () => Promise.reject(new Error('the connection was reset')) };

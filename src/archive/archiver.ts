@@ -94,6 +94,8 @@ export class Archiver {
   readonly #failures = new Map<FactName, Failure>();
   readonly #memo = new Memo();
   #settledHour = '';
+  /** True if the days do not include every line yet, or were not updated in the current hour. */
+  #isUnsettled = false;
   #isFirstTick = true;
   #isWritable = true;
   /** Comparison with the facts API's clock. Days are closed only in an hour in which the clocks agreed. */
@@ -115,7 +117,7 @@ export class Archiver {
     // Record the failures of past hours first, so that the lines of a file stay in the order of their hours.
     if (!this.#recordFailures(hour)) return retryMs;
     let isComplete = true;
-    let hasNews = hour !== this.#settledHour;
+    if (hour !== this.#settledHour) this.#isUnsettled = true;
     const last = this.#options.dayLog.leaves().at(-1)?.day;
     if (last !== undefined && dayOf(now) <= last) {
       this.#options.log.warn('the clock shows a day that is already closed, so nothing is archived: check the clock', {
@@ -128,13 +130,14 @@ export class Archiver {
     for (const name of factNames) {
       if (this.#hasHour(name, now)) continue;
       const isArchived = await this.#archive(name);
+      this.#isUnsettled ||= isArchived;
       if (this.#clocks.isDifferent()) return retryMs;
       isComplete &&= isArchived;
-      hasNews ||= isArchived;
     }
     // With a clock that is ahead, the days would state hours that are still to come.
     if (this.#clocks.isInDoubt(now)) return retryMs;
-    if (hasNews && !this.#settle()) return retryMs;
+    if (this.#isUnsettled && !this.#settle()) return retryMs;
+    this.#isUnsettled = false;
     this.#settledHour = hour;
     if (isComplete) this.#options.telemetry.complete();
     return this.#delay(isComplete);

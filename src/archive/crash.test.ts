@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { crashes } from '../../harness/archive/interrupted.ts';
 import { diskFull, memoryArchive } from '../../harness/archive/memory-files.ts';
-import { simulateArchive } from '../../harness/archive/simulated-archive.ts';
+import { publishedFact, simulateArchive } from '../../harness/archive/simulated-archive.ts';
 import { simulatedHours } from '../../harness/archive/simulated-hours.ts';
 import { hourMs, startOf } from './days/calendar.ts';
 import { formatIssues, issuesFile } from './days/known-issues.ts';
@@ -49,6 +49,43 @@ it('a closed day whose log entry does not fit on the disk stays unchanged, even 
   await archive.run(1, 73);
   expect(files()).toEqual(closed);
   expect(await archive.verify()).toMatchObject({ findings: [], closedDays: 1 });
+});
+
+it('an archiver whose second update of the days in an hour fails on a full disk repeats it within the hour', async () => {
+  const [day, memory, events] = ['2026-11-20', memoryArchive(), [] as (boolean | 'complete')[]];
+  let isFull = false;
+  let isUp = true;
+  const replace = (path: string, bytes: Uint8Array): void => {
+    if (isFull) throw diskFull();
+    memory.files.replace(path, bytes);
+  };
+  const ignored = { line: () => undefined, withheld: () => undefined, damaged: () => undefined, days: () => undefined };
+  const archive = simulateArchive({
+    memory: { ...memory, files: { ...memory.files, replace } },
+    respond: (path, now) =>
+      isUp || path !== '/v1/labels/overview'
+        ? publishedFact(path, { now })
+        : { kind: 'failure', failure: 'unreachable' },
+    telemetry: {
+      ...ignored,
+      complete: () => void events.push('complete'),
+      writable: (isWritable) => void (events.at(-1) !== isWritable && events.push(isWritable)),
+    },
+  });
+  const rows = () =>
+    String(archive.content.get(`days/${day}/labels-totals.csv`))
+      .trimEnd()
+      .split('\n').length - 1;
+  const at = startOf(day) + 10 * hourMs + 5_000;
+  isUp = false;
+  await archive.tickAt(at);
+  isUp = true;
+  isFull = true;
+  events.length = 0;
+  expect([await archive.tickAt(at + 60_000), rows(), events]).toEqual([60_000, 0, [true, false]]);
+  isFull = false;
+  await archive.tickAt(at + 120_000);
+  expect([rows(), events]).toEqual([10, [true, false, true, 'complete']]);
 });
 
 it('a day whose only line an archiver was killed while writing is closed and verifies', async () => {

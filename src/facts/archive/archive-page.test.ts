@@ -78,6 +78,23 @@ test('a day with events of which less than a second was observed is not stated a
   expect(html.match(/weather hardly observed/g)).toHaveLength(1);
 });
 
+test('a day with labels but without an hour that has a rate is not stated as unobserved', () => {
+  const labels = { count: 500, observedSeconds: 1_500, wholeHours: [], late: { count: 0, rate: null } };
+  const days = [
+    archived('2026-11-19', { labels: { ...labels, late: { count: 300, rate: null } } }),
+    archived('2026-11-20', { labels }),
+  ];
+  const { series } = dayChart(chartDays(days, last(2)), 'labels', { id: 'days', now });
+  expect(series.bins.map(({ value, reason }) => [value, reason])).toEqual([
+    [null, 'hardly observed'],
+    [null, 'hardly observed'],
+  ]);
+  expect(htmlOf(days)).toContain('<td>labels hardly observed, 300 read late</td>');
+  expect(htmlOf(days)).toContain('<td>labels hardly observed</td>');
+  const refused = dayChart(chartDays(days, { ...last(2), areLabelsShown: false }), 'labels', { id: 'days', now });
+  expect(refused.series.bins.map(({ reason }) => reason)).toEqual(['not observed', 'not observed']);
+});
+
 test('labels that were read late are no part of the rate of a day, and are marked and stated apart', () => {
   const peak = { count: 1_800, observedSeconds: 68_391, wholeHours: allHours.slice(6) };
   const days = [

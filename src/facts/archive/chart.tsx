@@ -15,6 +15,7 @@ import {
   type IssuesByDay,
   issuesIn,
   partShare,
+  unratedText,
 } from './model.ts';
 
 /** Maximum number of listed gaps on the archive page. */
@@ -381,17 +382,16 @@ function anchorOf(id: string): string {
 }
 
 /** Describes the event rate of a day and, unless it is whole, its observed share. */
-function eventsText({ eventsPerSecond, isArchived, isBrief, isWeatherPartial, weatherObserved }: ChartDay): string {
-  if (eventsPerSecond === null)
-    return isArchived ? `weather ${isBrief ? 'hardly' : 'not'} observed` : 'weather unknown';
-  return `${rateText(eventsPerSecond)}${isWeatherPartial ? partText(weatherObserved) : ''}`;
+function eventsText(day: ChartDay): string {
+  if (day.eventsPerSecond === null) return unratedText(day, 'weather');
+  return `${rateText(day.eventsPerSecond)}${day.isWeatherPartial ? partText(day.weatherObserved) : ''}`;
 }
 
 /** Describes the label rate of a day, the labels that are not part of it and, unless it is whole, its observed share. */
-function labelsText({ labelsPerHour, isArchived, lateLabels, isLabelsPartial, labelsObserved }: ChartDay): string {
-  const late = typeof lateLabels === 'number' ? `, ${countText(lateLabels)} read late` : '';
-  if (labelsPerHour === null) return `${isArchived ? 'labels not observed' : 'labels unknown'}${late}`;
-  return `${rateText(labelsPerHour)}${late}${isLabelsPartial ? partText(labelsObserved) : ''}`;
+function labelsText(day: ChartDay): string {
+  const late = typeof day.lateLabels === 'number' ? `, ${countText(day.lateLabels)} read late` : '';
+  if (day.labelsPerHour === null) return `${unratedText(day, 'labels')}${late}`;
+  return `${rateText(day.labelsPerHour)}${late}${day.isLabelsPartial ? partText(day.labelsObserved) : ''}`;
 }
 
 function partText(observed: number): string {

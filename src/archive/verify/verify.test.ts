@@ -7,7 +7,15 @@ import {
   second,
   third,
 } from '../../../harness/archive/altered/archives.ts';
-import { type Content, copyOf, flip, recordOf, rewriteFile, rewriteRecord } from '../../../harness/archive/forge.ts';
+import {
+  type Content,
+  changeIndex,
+  copyOf,
+  flip,
+  recordOf,
+  rewriteFile,
+  rewriteRecord,
+} from '../../../harness/archive/forge.ts';
 import { memoryArchive, memoryReader } from '../../../harness/archive/memory-files.ts';
 import { simulatedKey } from '../../../harness/archive/simulated-archive.ts';
 import { OperatorError } from '../../ops/errors.ts';
@@ -172,6 +180,20 @@ describe('a verification', () => {
     const { findings } = await verifyArchive({ reader: memoryReader(content), key: null, kept: null, now, wait });
     expect(findings).toMatchObject([{ kind: 'gaps', path: `days/${second}/gaps.json` }]);
   });
+
+  it.each(['closed', 'open'] as const)(
+    'reports an index that lists a closed day twice (first as %s)',
+    async (state) => {
+      const content = copyOf(intact);
+      changeIndex(content, ({ key, days }) => ({
+        key,
+        days: [{ day: first, state, sha256: '0'.repeat(64) }, ...days],
+      }));
+      const { findings } = await verifyArchive({ reader: memoryReader(content), key: null, kept: null, now, wait });
+      const message = 'the days are not in ascending order, or one is listed twice';
+      expect(findings[0]).toEqual({ kind: 'malformed', path: 'index.json', message });
+    },
+  );
 
   it('rejects if reading a file fails with an unexpected error, instead of reporting the file as missing', async () => {
     const reader = { read: () => Promise.reject(new Error('the connection was reset')) };

@@ -201,8 +201,17 @@ async function readIndex(reader: ArchiveReader, report: (finding: Finding) => vo
         message: 'there is no index: is this the address of an archive, such as https://observatory.example/archive?',
       });
     else if (!index) report({ kind: 'malformed', path: indexFile, message: 'the file is not an archive index' });
+    else if (!isAscending(index.days)) {
+      // Readers use the first entry of a day, and `verifyIndex` compares the last one.
+      const message = 'the days are not in ascending order, or one is listed twice';
+      report({ kind: 'malformed', path: indexFile, message });
+    }
     return index;
   });
+}
+
+function isAscending(days: readonly ListedDay[]): boolean {
+  return days.every(({ day }, at) => at === 0 || (days[at - 1]?.day ?? '') < day);
 }
 
 /** Compares the key in the directory of the log with the trusted key. Archives of earlier versions have no such file. */

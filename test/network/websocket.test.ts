@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { createServer as createHttpServer } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+import { Writable } from 'node:stream';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { type WebSocket, WebSocketServer } from 'ws';
@@ -672,6 +673,22 @@ describe('an open websocket connection', () => {
       expect(sent).toBeGreaterThan(maxClosingBytes);
     },
   );
+
+  it('parses nothing that follows the message whose consumer closed it', async () => {
+    const fragment = Buffer.from([0x02, 3, 7, 7, 7]);
+    const url = await serve((peer) => {
+      // The response proves that the client is open.
+      peer.on('pong', () => rawSocket(peer).write(Buffer.concat([Buffer.from([0x82, 1, 1]), fragment])));
+      peer.ping();
+    });
+    // The parser of the library is a writable stream; sockets are duplex streams.
+    const parsed = vi.spyOn(Writable.prototype, 'write');
+    onTestFinished(() => parsed.mockRestore());
+    const stop = new AbortController();
+    const socket = await open(url, { onFrame: () => stop.abort() }, stop.signal);
+    expect(await socket.closed).toEqual({ reason: 'local_close' });
+    expect(parsed.mock.calls.filter(([bytes]) => fragment.equals(bytes as Buffer))).toEqual([]);
+  });
 
   it('closes when the caller aborts it', async () => {
     const stop = new AbortController();

@@ -224,6 +224,8 @@ export class AttendedSocket implements GuardedSocket {
       maxBytes: maxFrameBytes,
       message: (data, isBinary) => this.#message(data, isBinary),
       rest: (bytes, isLast) => {
+        // The consumer may have closed the connection at a message of this chunk; ws must then not listen again.
+        if (this.#ending) return;
         if (isLast) {
           this.#leaveLane();
           // Restore the listener of ws before passing these bytes, because ws removes its listener at a close frame.

@@ -74,6 +74,15 @@ test('an hour that lacks more than its last minutes, which may not be closed yet
   });
 });
 
+test('an hour of which no labeler was read for half was observed in part, although the instrument ran', () => {
+  const [first, second] = ['2026-11-20T00:00:00Z', '2026-11-20T01:00:00Z'];
+  const totals = `${labelsHeader}${first},60,12,0,3600,7200\n${second},5,2,0,3600,20\n`;
+  const late = `hour,filled_in_applications,filled_in_removals\n${first},0,0\n${second},0,0\n`;
+  expect(labelsSums(totals, late, `hour,labels_per_hour\n${first},72\n`)).toEqual({
+    ...{ count: 79, observedSeconds: 5400, wholeHours: [0], partHours: [1], late: { count: 0, rate: 0.02 } },
+  });
+});
+
 test('a table that has only a header has no whole hours', () => {
   const none = { count: null, observedSeconds: 0, wholeHours: [] };
   expect([weatherSums(weatherHeader), labelsSums(labelsHeader)]).toEqual([none, none]);

@@ -202,7 +202,10 @@ async function readBounded(path: string): Promise<Buffer | null> {
 interface DaySums {
   /** Number of events or labels; null if nothing was observed. */
   readonly count: number | null;
-  /** Observed time of the hours that have a count, in seconds. */
+  /**
+   * Observed time of the hours that have a count, in seconds. An hour of which no labeler has half counts as half an
+   * hour at most.
+   */
   readonly observedSeconds: number;
   /** Hours of the day (0 to 23) that have a count and were observed entirely. */
   readonly wholeHours: readonly number[];
@@ -248,9 +251,19 @@ export function weatherSums(csv: string): DaySums | null {
  */
 export function labelsSums(totals: string, late: string | null = null, rates: string | null = null): DaySums | null {
   const rows = readTable(totals, ['hour', 'applications', 'removals', 'observed_seconds']);
-  const sums = rows && sumsOf(rows.map((row) => ({ ...row, counts: [row.applications, row.removals] })));
   const own = rows && late !== null && rates !== null ? lateSums(rows, late, rates) : null;
+  const rated = own === null ? null : new Set(readTable(rates ?? '', ['hour'])?.map(({ hour }) => hour));
+  const read = rows?.map((row) => (rated === null || rated.has(row.hour) ? row : unrated(row)));
+  const sums = read ? sumsOf(read.map((row) => ({ ...row, counts: [row.applications, row.removals] }))) : null;
   return sums && (own === null ? sums : { ...sums, late: own });
+}
+
+/**
+ * Returns an hour that has no rate, because no labeler has half of it, as observed for at most half of it. The time of the
+ * table is that of the instrument, which also runs while labelers cannot be reached or are read late.
+ */
+function unrated<R extends { readonly observed_seconds: string }>(row: R): R {
+  return { ...row, observed_seconds: String(Math.min(Number(row.observed_seconds), 1_800)) };
 }
 
 /** Returns the sums of the late labels; null unless every hour with a count states them apart. */

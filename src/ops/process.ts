@@ -11,12 +11,12 @@ const stopWithinMs = 9_000;
 const addressMs = 2_000;
 
 /**
- * Makes all connections of this thread wait for `addressMs` before they give up one of several addresses of a host. By
+ * Makes all connections of this thread wait, in milliseconds, before they give up one of several addresses of a host. By
  * default, Node.js gives up after 250 ms, and never returns to an address. From a machine without IPv6, it could then
  * not connect to a distant host that has one address of each family.
  */
-export function waitForDistantHosts(): void {
-  setDefaultAutoSelectFamilyAttemptTimeout(addressMs);
+export function waitForDistantHosts(milliseconds = addressMs): void {
+  setDefaultAutoSelectFamilyAttemptTimeout(milliseconds);
 }
 
 /** Source of the signals that stop the process. */

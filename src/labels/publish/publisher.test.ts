@@ -100,20 +100,28 @@ test('the overview does not count a labeler that never responded as one without 
   expect(caveats.at(-1)).toBe('2 of 3 labelers have no gap of their own in the window; 1 has not responded yet.');
 });
 
-test('a labeler with counted events that was evicted from the roster has a gap since its last row', async () => {
-  const [read, evicted] = readLabelers(2);
-  if (read === undefined || evicted === undefined) throw new Error('there are two labelers');
-  const lastRow = now - 2 * hour;
-  const rows = [read, evicted].map(({ did }) => ({ labeler: did, at: lastRow }));
-  const file = await published([read], { startedAt: now - 40 * day, rows, observedThrough: now });
-  const { coverage, caveats } = JSON.parse(file(artifactNames.labels)) as RecentOverview;
-  expect(coverage.gaps).toEqual([
-    { start: '2026-11-20T10:01:00.000Z', end: '2026-11-20T12:01:00.000Z', reason: 'source_unavailable' },
-  ]);
-  expect(caveats.at(-1)).toBe(
-    '1 of 2 labelers has no gap of its own in the window; 1 has gaps, for at most a day in total.',
-  );
-});
+test.each([
+  ['', []],
+  [', found again and has not responded,', [{ firstAsked: micros(now - 2 * day) }]],
+  [', found again and is in its trial,', [{ firstAsked: micros(now - hour) }]],
+])(
+  'a labeler with counted events that was evicted from the roster%s has a gap since its last row',
+  async (_, found) => {
+    const [read, evicted] = readLabelers(2);
+    if (read === undefined || evicted === undefined) throw new Error('there are two labelers');
+    const again = found.map((times) => labelerFromRow(rosterRow(evicted.did, times), null));
+    const lastRow = now - 2 * hour;
+    const rows = [read, evicted].map(({ did }) => ({ labeler: did, at: lastRow }));
+    const file = await published([read, ...again], { startedAt: now - 40 * day, rows, observedThrough: now });
+    const { coverage, caveats } = JSON.parse(file(artifactNames.labels)) as RecentOverview;
+    expect(coverage.gaps).toEqual([
+      { start: '2026-11-20T10:01:00.000Z', end: '2026-11-20T12:01:00.000Z', reason: 'source_unavailable' },
+    ]);
+    expect(caveats.at(-1)).toBe(
+      '1 of 2 labelers has no gap of its own in the window; 1 has gaps, for at most a day in total.',
+    );
+  },
+);
 
 test('a labeler that waits for a reading slot counts as waiting after its trial, and not as contacted daily', async () => {
   const asked = { firstAsked: micros(now - 2 * day) };

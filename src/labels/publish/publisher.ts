@@ -162,10 +162,14 @@ function statesFor(
   return { states, enrolled };
 }
 
-/** Returns a gap since the last row for each labeler that has counted events and was evicted from the roster. */
+/**
+ * Returns a gap since the last row for each labeler that has counted events and was evicted from the roster, until the
+ * labeler is found again and responds.
+ */
 function evictedGaps({ inWindow, lastRows, window }: WindowReading, roster: Pick<Roster, 'labeler'>): StoredGap[] {
   return inWindow.counts.flatMap(({ labeler: source }): StoredGap[] => {
-    if (roster.labeler(source) !== undefined) return [];
+    const known = roster.labeler(source);
+    if (known !== undefined && (known.denied || known.tracker.tracked.lastAnswered !== null)) return [];
     const { start, end } = window;
     return [{ source, start: lastRows.get(source) ?? start, end, reason: 'source_unavailable' }];
   });

@@ -240,6 +240,20 @@ test('time after the last accepted page is a gap of the instrument', async () =>
   expect(file.gaps.at(-1)).toMatchObject({ start: '2026-11-10T01:00:00.000Z', reason: 'source_unavailable' });
 });
 
+test.each(['maintenance', 'ingest_paused'] as const)(
+  'a labeler is not unavailable during a gap of the instrument with the reason %s',
+  async (reason) => {
+    const paused = { source: null, start: micros(start + hour), end: micros(start + 2 * hour), reason };
+    const now = start + 2 * hour + minute;
+    const content: MemoryContent = { startedAt: start, rows: [], gaps: [paused], observedThrough: now };
+    const entries = [listed(a, { lastAnswered: micros(start + 52 * minute) })];
+    const { labelers } = await made({ content, now, entries });
+    expect(labelers.map(({ gaps, observed_seconds }) => [gaps, observed_seconds.slice(-2)])).toEqual([
+      [[{ start: '2026-11-07T02:00:00.000Z', end: '2026-11-10T00:00:00.000Z', reason: 'not_observed' }], [3600, 0]],
+    ]);
+  },
+);
+
 test('rows in the unobserved time of a labeler are counted, and a count of no rows in this time is null instead of 0', async () => {
   const now = start + hour + minute;
   const entries = [listed(a, { firstAnswered: null })];

@@ -234,9 +234,9 @@ function labelerHours(
   { rows, gaps, times }: LabelerParts,
 ): MadeLabeler {
   const { floor } = reading.frontier;
-  const { did, firstAnswered, lastAnswered } = entry;
+  const { did } = entry;
   const own = gaps.bySource.get(did) ?? [];
-  const unread = unreadTime({ window: hours, floor, gaps: own, firstAnswered, lastAnswered });
+  const unread = unreadTime({ ...entry, window: hours, floor, gaps: own, instrument: gaps.instrument });
   const observed = observedMs(counted, [...unread, ...gaps.instrument]);
   const lateSpans = (times.bySource.get(did) ?? times.others).map(intervalOf);
   const rated = observedMs(counted, [...unread, ...gaps.instrument, ...lateSpans]);

@@ -154,8 +154,10 @@ interface UnreadInputs {
   readonly window: Interval;
   /** Start of the retained time. */
   readonly floor: Micros;
-  /** Gaps of the labeler, of its departure and of the instrument. */
+  /** Gaps of the labeler and of its departure, and those of the instrument if they are to be part of the result. */
   readonly gaps: readonly StoredGap[];
+  /** Gaps of the instrument that are not to be part of the result; none by default. */
+  readonly instrument?: readonly StoredGap[];
   readonly firstAnswered: Micros | null;
   readonly lastAnswered: Micros | null;
 }
@@ -165,11 +167,19 @@ interface UnreadInputs {
  * before `floor`, and the time since its last response, without the pauses of the instrument, if this time exceeds the
  * tolerance. Sorted by start, disjoint per reason.
  */
-export function unreadTime({ window, floor, gaps, firstAnswered, lastAnswered }: UnreadInputs): UnreadGap[] {
+export function unreadTime({
+  window,
+  floor,
+  gaps,
+  instrument = [],
+  firstAnswered,
+  lastAnswered,
+}: UnreadInputs): UnreadGap[] {
   const begin = micros(Math.min(window.end, Math.max(firstAnswered ?? window.end, floor)));
   const all: UnreadGap[] = [...gaps, { start: window.start, end: begin, reason: 'not_observed' }];
   if (lastAnswered !== null && window.end - lastAnswered > coverageTolerance) {
-    const silent = uncovered({ start: lastAnswered, end: window.end }, gaps.filter(isInstrumentPause));
+    const pauses = [...gaps, ...instrument].filter(isInstrumentPause);
+    const silent = uncovered({ start: lastAnswered, end: window.end }, pauses);
     const length = silent.reduce((sum, { start, end }) => sum + end - start, 0);
     if (length > coverageTolerance) all.push(...silent.map((part) => ({ ...part, reason: unavailable })));
   }

@@ -19,7 +19,7 @@ import type { Telemetry } from '../shares/telemetry.ts';
 import { Signatures } from '../signatures/signatures.ts';
 import { createVerifier, type Verifier } from '../signatures/verifier.ts';
 import { type InstrumentRole, isActive } from '../standby/standby-store.ts';
-import { isPrivileged, priorityOf } from '../state/reading-state.ts';
+import { isPrivileged, priorityOf, priorityWithLabel } from '../state/reading-state.ts';
 import { createOutbound, type Outbound, type Timings } from '../stream/outbound.ts';
 import { Preconditions } from './preconditions.ts';
 
@@ -188,10 +188,11 @@ interface FairShares {
 /** Creates the shares of all sources. */
 function createFairShares(options: FairSharesOptions): FairShares {
   const { store, clocks, labeler, disk, maxDailyRows, gapIntervalMs } = options;
-  const shareOf = createShareOf(labeler, clocks.wall);
+  const shareOf = createShareOf(labeler, clocks.wall, priorityOf);
   const usage = new SourceUsage();
   const cap = new DailyCap({
-    ...{ shareOf, clock: clocks.wall },
+    shareOf: createShareOf(labeler, clocks.wall, priorityWithLabel),
+    clock: clocks.wall,
     budgetBytes: () => disk().dailyBytes,
     isTight: () => disk().isTight,
     ...(maxDailyRows === undefined ? {} : { maxRows: maxDailyRows }),
@@ -252,10 +253,14 @@ function timeAsker(
 /** Maximum number of endpoints whose domains are remembered. */
 const maxDomains = 20_000;
 
-/** Returns a function that maps a source to its share. An unknown source is `new` and has a domain of its own. */
+/**
+ * Returns a function that maps a source to its share, in the class that `classOf` returns. An unknown source is `new` and
+ * has a domain of its own.
+ */
 function createShareOf(
   labeler: (did: string) => KnownLabeler | undefined,
   clock: () => Micros,
+  classOf: typeof priorityOf,
 ): (source: string) => ShareKey {
   const domains = new Map<string, string>();
   const domainOf = (endpoint: string): string => {
@@ -270,6 +275,6 @@ function createShareOf(
     const known = labeler(source);
     if (!known) return { priority: 'new', domain: source, source };
     const domain = known.endpoint === null ? source : domainOf(known.endpoint);
-    return { priority: priorityOf(priorityInput(known), clock()), domain, source };
+    return { priority: classOf(priorityInput(known), clock()), domain, source };
   };
 }

@@ -151,6 +151,15 @@ export function priorityOf(
   return reachable && now - firstAnswered >= stateTimes.establishedAfter ? 'established' : 'new';
 }
 
+/**
+ * Returns the priority class that a source has once a dated label of its own is accepted. The daily shares of a source
+ * are those of this class, because only such labels use them. Otherwise, one unusable response would give a source that
+ * has used more than the share of a new one no further label, and thus no way to become established again.
+ */
+export function priorityWithLabel(input: PriorityInput, now: Micros): PriorityClass {
+  return priorityOf({ ...input, state: 'established', dated: true, failingSince: null }, now);
+}
+
 /** Returns true if reserved resources may serve a source of this priority class. */
 export function isPrivileged(priority: PriorityClass): boolean {
   return priority !== 'new';

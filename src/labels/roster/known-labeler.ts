@@ -160,11 +160,16 @@ export function evictionCandidates(labelers: Iterable<KnownLabeler>, max: number
   for (const labeler of labelers) {
     if (!isEvictable(labeler, now)) continue;
     if (hasFailedTrial(labeler, now)) failed.push(labeler.did);
-    else if (labeler.resolutionStatus === 'no_labeler' && labeler.tracker.tracked.lastAnswered === null)
-      withoutService.push(labeler.did);
+    else if (isUnused(labeler, now)) withoutService.push(labeler.did);
     else others.push(labeler);
   }
   return { unused: [...withoutService.reverse(), ...failed.reverse()], ...surplusOf(others, max) };
+}
+
+/** Returns true if a labeler never responded, and its document declares no labeler service or its trial has ended. */
+export function isUnused(labeler: KnownLabeler, now: Micros): boolean {
+  const hasNoService = labeler.resolutionStatus === 'no_labeler' && labeler.tracker.tracked.lastAnswered === null;
+  return hasNoService || hasFailedTrial(labeler, now);
 }
 
 /** Returns true if a labeler is neither seeded nor established, so that it may be evicted. */

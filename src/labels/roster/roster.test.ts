@@ -200,6 +200,29 @@ test('a labeler that never responded in its trial is evicted and no longer read,
   expect(changed.map((labeler) => [labeler.did, labeler.endpoint])).toEqual(gone.map((one) => [one, null]));
 });
 
+test('a full roster does not evict a labeler that responded after it was selected for eviction', () => {
+  const { roster, time } = rosterOver(failed);
+  for (let i = 0; i < maxKnown; i++) roster.add(`did:web:l${i}.example`, 'discovered', 'jetstream');
+  time.ms += 24 * 3_600_000;
+  roster.add('did:web:late.example', 'discovered', 'jetstream');
+  time.ms += 3_600_000;
+  roster.labeler('did:web:l1.example')?.tracker.apply(answered(micros(time.ms * 1000), { dated: 1, undated: 0 }));
+  roster.add('did:web:later.example', 'discovered', 'jetstream');
+  expect(evictedIn(storedChanges(roster))).toEqual(['did:web:l0.example', 'did:web:l2.example']);
+});
+
+test('a full roster does not evict a labeler of a group that no longer exceeds its share', () => {
+  const { roster, time } = rosterOver(failed);
+  for (let i = 0; i < maxKnown; i++) roster.add(`did:web:l${i}.example`, 'discovered', 'jetstream');
+  for (const labeler of roster.labelers) labeler.pds = 'https://pds.host.example';
+  roster.add('did:web:late.example', 'discovered', 'jetstream');
+  for (const labeler of roster.labelers) labeler.pds = null;
+  time.ms += 60_000;
+  roster.add('did:web:later.example', 'discovered', 'jetstream');
+  expect(evictedIn(storedChanges(roster))).toEqual([`did:web:l${maxKnown - 1}.example`]);
+  expect(roster.dropped).toBe(1);
+});
+
 test('a full roster evicts labelers for new ones again after a clock that was ahead was corrected', () => {
   const { roster, time } = rosterOver(failed);
   for (let i = 0; i < maxKnown; i++) roster.add(`did:web:l${i}.example.com`, 'discovered', 'jetstream');

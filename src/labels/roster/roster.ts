@@ -9,6 +9,7 @@ import {
   declaresService,
   evictionCandidates,
   isEnrolled,
+  isUnused,
   type KnownLabeler,
   labelerFromRow,
   priorityInput,
@@ -171,13 +172,15 @@ export class Roster {
    */
   #makeRoom(newcomer: string, origin: KnownLabeler['origin']): boolean {
     const now = this.#options.clock();
-    let displaced = this.#nextCandidate(newcomer);
     // A time after the present is that of a clock that was ahead.
     const isOutdated = now < this.#candidatesAt || now - this.#candidatesAt >= minute;
+    // A single labeler does not show whether its group still exceeds the share.
+    if (isOutdated) this.#candidates.surplus.length = 0;
+    let displaced = this.#nextCandidate(newcomer, now);
     if (displaced === null && isOutdated) {
       this.#candidatesAt = now;
       this.#candidates = evictionCandidates(this.#labelers.values(), maxKnown, now);
-      displaced = this.#nextCandidate(newcomer);
+      displaced = this.#nextCandidate(newcomer, now);
     }
     if (displaced !== null) {
       this.#forget(displaced);
@@ -190,13 +193,15 @@ export class Roster {
     return true;
   }
 
-  #nextCandidate(newcomer: string): KnownLabeler | null {
+  #nextCandidate(newcomer: string, now: Micros): KnownLabeler | null {
     const { unused, surplus, crowded } = this.#candidates;
     const lists = crowded.has(domainOf(newcomer)) ? [unused] : [unused, surplus];
     for (const list of lists) {
       for (let did = list.pop(); did !== undefined; did = list.pop()) {
         const labeler = this.#labelers.get(did);
-        if (labeler && !this.#isPrivileged(labeler)) return labeler;
+        // The labeler may have responded since the list was computed.
+        const isEvictable = labeler && !this.#isPrivileged(labeler) && (list === surplus || isUnused(labeler, now));
+        if (isEvictable) return labeler;
       }
     }
     return null;

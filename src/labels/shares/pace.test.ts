@@ -137,6 +137,26 @@ test('a source whose class changes while it waits is no longer throttled after t
   expect(pace.throttled).toEqual({ seeded: 0, established: 0, new: 0 });
 });
 
+test('a source whose class changes and changes back has no further burst, and its debt is paid in the meantime', async () => {
+  const { monotonic, wait, pass } = simulated();
+  let priority: PriorityClass = 'established';
+  const rates = only('rows', { perSecond: 1, burst: 10 });
+  const pace = new Pace({
+    ...{ shareOf: (source) => ({ ...shareOf(source), priority }), monotonic, wait, usage: new SourceUsage(), rates },
+  });
+  const isThrottledAs = (one: PriorityClass): boolean => {
+    priority = one;
+    return pace.isThrottled('a');
+  };
+  pace.charge('a', { rows: 15 });
+  expect((['established', 'new', 'established', 'new'] as const).map(isThrottledAs)).toEqual([
+    ...[true, false],
+    ...[true, false],
+  ]);
+  await pass(5_000_000);
+  expect(isThrottledAs('established')).toBe(false);
+});
+
 test('an idle source accumulates at most its burst', async () => {
   const { monotonic, wait, pass } = simulated();
   const rates = only('rows', { perSecond: 10, burst: 20 });

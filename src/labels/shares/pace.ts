@@ -160,21 +160,24 @@ export class Pace {
     const known = this.#sources.get(source);
     if (known?.priority === priority) return known;
     if (!known && this.#sources.size >= maxRemembered) this.#forgetIdle();
-    const made = new SourceBuckets(priority, rates[priority], monotonic, known?.waits);
-    this.#sources.set(source, made);
-    return made;
+    // Buckets of a class are kept while the source has another class, so that a change of class adds no further burst.
+    const buckets = known?.byClass.get(priority) ?? new SourceBuckets(priority, rates[priority], monotonic, known);
+    this.#sources.set(source, buckets);
+    return buckets;
   }
 
   #forgetIdle(): void {
-    for (const [source, buckets] of this.#sources) if (buckets.isFull()) this.#sources.delete(source);
+    for (const [source, buckets] of this.#sources) if (buckets.isIdle()) this.#sources.delete(source);
   }
 }
 
-/** Token buckets of one source. */
+/** Token buckets of one source in one class. */
 class SourceBuckets {
   readonly priority: PriorityClass;
-  /** Number of waits in progress. After a change of class, the new buckets share this object, because a wait may end later. */
+  /** Number of waits in progress, in any class, because a wait may end after a change of class. */
   readonly waits: { count: number };
+  /** Buckets of the source in each class that it has had. */
+  readonly byClass: Map<PriorityClass, SourceBuckets>;
   /** Processor time that was charged in advance to the class for the current turn, in milliseconds. */
   prepaid = 0;
   /** Estimated processor time of a turn of this source, in milliseconds: a moving average. */
@@ -189,10 +192,12 @@ class SourceBuckets {
     priority: PriorityClass,
     rates: Readonly<Record<Resource, Rate>>,
     monotonic: () => number,
-    waits = { count: 0 },
+    earlier?: SourceBuckets,
   ) {
     this.priority = priority;
-    this.waits = waits;
+    this.waits = earlier?.waits ?? { count: 0 };
+    this.byClass = earlier?.byClass ?? new Map<PriorityClass, SourceBuckets>();
+    this.byClass.set(priority, this);
     this.#rates = rates;
     this.#monotonic = monotonic;
     this.#at = monotonic();
@@ -225,11 +230,14 @@ class SourceBuckets {
     this.#turn = 0;
   }
 
-  isFull(): boolean {
+  /** Returns true if the source does not wait, and the buckets of all its classes are full. */
+  isIdle(): boolean {
+    return this.waits.count === 0 && [...this.byClass.values()].every((buckets) => buckets.#isFull());
+  }
+
+  #isFull(): boolean {
     this.#refill();
-    return (
-      this.waits.count === 0 && resources.every((resource) => this.#balance[resource] >= this.#rates[resource].burst)
-    );
+    return resources.every((resource) => this.#balance[resource] >= this.#rates[resource].burst);
   }
 
   #refill(): void {

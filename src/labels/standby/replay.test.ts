@@ -85,6 +85,22 @@ test('a replay stores definitions in few commits, and skips a labeler that was e
   expect(changes.slice(-2)).toEqual(['definitions of did:plc:a', 'definitions of did:plc:b, did:plc:c']);
 });
 
+test('a replay stores no key of a labeler that was evicted', async () => {
+  const { changes, writer } = recordingWriter();
+  const kept = keptPage();
+  const key = (labeler: string, value: string) => ({
+    did: labeler,
+    key: value,
+    firstSeen: micros(1),
+    lastSeen: micros(1),
+  });
+  kept.putKeys([key('did:plc:evicted', 'of evicted'), key('did:plc:b', 'of b')]);
+  const repeats = { find: async () => noChanges };
+  const options = { clock: () => micros(3), refused: unchanged, repeats, filledIn, isKnown, shares, stored: [] };
+  await replay(kept, writer, options);
+  expect(changes).toEqual(['k', 'of b', 'spam', 'p']);
+});
+
 test('a replay dates pages, positions and marks at the time of the pages that the standby accepted, or of a later page of the writer', async () => {
   const batches: Batch[] = [];
   const { writer } = recordingWriter();

@@ -43,8 +43,8 @@ interface ReplayOptions {
  * Stores the data that a standby kept: the keys, the rows, the counts of refused rows, the positions after all these
  * rows, and the definitions that are newer than those of the store. Pages keep the times at which they were accepted,
  * because storing them is not an observation; a position has the time of its last page in either instrument. Removes the
- * rows from memory. Does not store purged rows, or definitions of labelers that are no longer known. Returns the number
- * of rows that the store did not contain yet, and the number of rows that it already contained.
+ * rows from memory. Does not store purged rows, or keys and definitions of labelers that are no longer known. Returns the
+ * number of rows that the store did not contain yet, and the number of rows that it already contained.
  */
 export async function replay(
   kept: Kept,
@@ -60,7 +60,8 @@ export async function replay(
     result.known += duplicates.length;
   };
   // Store the keys before the rows, because repeats are looked for only after a change of key.
-  await store.putKeys([...kept.keys]);
+  // Nothing would remove the keys or definitions of a labeler that both rosters have evicted.
+  await store.putKeys([...kept.keys].filter(({ did }) => isKnown(did)));
   const drained = withoutPurged(kept.rows.drain(), await store.purges());
   // The kept rows are stored together, some time after they arrived.
   const since = micros(drained.reduce<number>((oldest, { acceptedAt }) => Math.min(oldest, acceptedAt), clock()));
@@ -85,7 +86,6 @@ export async function replay(
   // Store the counts of refused rows before the positions: after a crash between the two, the rows are read again and
   // are not counted twice.
   for (const positions of chunks(datedPositions(kept, stored, clock()), maxTexts)) await append({ positions });
-  // Nothing would remove the definitions of a labeler that both rosters have evicted.
   const definitions = [...kept.definitions].filter(({ did }) => isKnown(did));
   for (const part of parts(definitions, ({ content }) => content.length, maxTexts)) {
     const newer: Definitions[] = [];

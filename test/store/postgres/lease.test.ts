@@ -67,43 +67,6 @@ describe.skipIf(!hasPostgres())('the lease of a writer', () => {
     await next.close();
   });
 
-  /** Begins a statement in a transaction that holds the lock of a writer, and returns its result. */
-  const holdRow = async (schema: string): Promise<{ readonly result: Promise<unknown> }> => {
-    const client = new pg.Client(server.client);
-    // The server may end the connection.
-    client.on('error', () => undefined);
-    await client.connect();
-    onTestFinished(() => client.end());
-    await client.query(`BEGIN; SELECT 1 FROM ${schema}.store FOR KEY SHARE`);
-    const result = client.query('SELECT pg_sleep(60)').catch((error: unknown) => error);
-    const old = `SELECT 1 FROM pg_stat_activity WHERE state = 'active' AND query = 'SELECT pg_sleep(60)'
-      AND xact_start < clock_timestamp() - interval '1 second'`;
-    await until('an old transaction', async () => (await statement(server, old)).length === 1);
-    return { result };
-  };
-
-  it('of a process whose machine lost power is taken although the server still runs a statement for it', async () => {
-    const place = parsePostgresUrl(server.url('cut_off'));
-    await (await openPostgresWriter({ place, at: noon, leaseMs })).close();
-    const { result } = await holdRow('cut_off');
-    await statement(server, "UPDATE cut_off.store SET expires_at = clock_timestamp() + interval '1 second'");
-    const next = await openPostgresWriter({ place, at: noon, leaseMs });
-    onTestFinished(() => next.close());
-    expect(await result).toMatchObject({ code: '57P01' });
-  });
-
-  it('of a living process is refused although a long transaction holds its row, which is not ended', async () => {
-    const place = parsePostgresUrl(server.url('living'));
-    const writer = await openPostgresWriter({ place, at: noon, leaseMs: 2_000 });
-    onTestFinished(() => writer.close());
-    const { result } = await holdRow('living');
-    const second = openPostgresWriter({ place, at: noon, leaseMs: 2_000 });
-    await expect(second).rejects.toMatchObject({ code: 'second_writer' });
-    const end = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query = 'SELECT pg_sleep(60)'";
-    expect(await statement(server, end)).toHaveLength(1);
-    await result;
-  });
-
   it('is renewed while reads that wait for a lock occupy every other connection', async () => {
     const writer = await openPostgresWriter({ place: parsePostgresUrl(server.url('leased')), at: noon, leaseMs });
     onTestFinished(() => writer.close());

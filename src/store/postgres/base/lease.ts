@@ -1,7 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { StoreError } from '../../errors.ts';
 import type { Limits, Queries, Session } from './session.ts';
-import { codeOf } from './sqlstates.ts';
 
 /** Default time without a renewal after which another process may take a writer's lease, in milliseconds. */
 export const defaultLeaseMs = 4_000;
@@ -169,25 +168,13 @@ async function takeFrom(
 ): Promise<Taken> {
   let seen: LeaseRow | null = null;
   let seenAt = 0;
-  let hasEnded = false;
   for (;;) {
     const silent = seen !== null && performance.now() - seenAt >= silentDurations * leaseMs ? seen : null;
-    const found: LeaseRow | Taken = await session
-      .write(async (queries) => {
-        // Transactions that have not been ended may need longer for their commit.
-        if (!hasEnded) await queries.run(`SET LOCAL lock_timeout = ${leaseMs}`);
-        const taken = await tryTake(queries, holder, leaseMs, silent);
-        if ('former' in taken) await assertFree(queries);
-        return taken;
-      })
-      .catch(async (error: unknown) => {
-        if (hasEnded || !(error instanceof StoreError) || codeOf(error.cause) !== '55P03') throw error;
-        const row = await session.write((queries) => leaseRow(queries));
-        hasEnded = isFree(row, silent);
-        // Ignore an error, for example if this role may not terminate sessions: the next attempt reports the lock.
-        if (hasEnded) await session.write(endTransactions).catch(() => undefined);
-        return row;
-      });
+    const found: LeaseRow | Taken = await session.write(async (queries) => {
+      const taken = await tryTake(queries, holder, leaseMs, silent);
+      if ('former' in taken) await assertFree(queries);
+      return taken;
+    });
     if ('former' in found) return found;
     if (seen !== null && (found.renewed !== seen.renewed || found.token !== seen.token)) {
       throw new StoreError(
@@ -202,36 +189,6 @@ async function takeFrom(
 }
 
 /**
- * Terminates sessions with transactions that could still commit as the writer, or that would block the next writer. If
- * the machine of a writer lost power, its sessions would otherwise end only when their statements do.
- */
-export async function endTransactions(queries: Queries): Promise<void> {
-  await queries.rows(
-    `SELECT pg_terminate_backend(l.pid) FROM pg_locks l JOIN pg_stat_activity a ON a.pid = l.pid
-     WHERE l.relation = 'store'::regclass AND l.mode IN ('RowShareLock', 'RowExclusiveLock') AND l.granted
-     AND a.datname = current_database() AND a.usename = current_user AND l.pid <> pg_backend_pid()
-     AND a.xact_start < clock_timestamp() - interval '1 second'`,
-  );
-}
-
-/** Returns the lease; `lock` is the lock of its row. */
-async function leaseRow(queries: Queries, lock: 'FOR UPDATE' | '' = ''): Promise<LeaseRow> {
-  const [row] = await queries.rows<LeaseRow>(
-    `SELECT token, holder, renewed_at::text AS renewed,
-     CASE WHEN expires_at = '-infinity' THEN 0
-     ELSE greatest(0, ceil(extract(epoch FROM expires_at - clock_timestamp()) * 1000))::bigint END AS "left"
-     FROM store ${lock}`,
-  );
-  if (!row) throw new StoreError('damaged', 'the table "store" has no row');
-  return row;
-}
-
-/** Returns true if a lease has expired, or if it is still the `silent` one. */
-function isFree(row: LeaseRow, silent: LeaseRow | null): boolean {
-  return row.left <= 0 || (row.token === silent?.token && row.renewed === silent.renewed);
-}
-
-/**
  * Takes the lease if it is free, or still the `silent` one, and returns its tokens; otherwise returns the lease of the
  * process that holds it.
  */
@@ -243,8 +200,15 @@ async function tryTake(
 ): Promise<Taken | LeaseRow> {
   // This row lock conflicts with the row lock of every commit. Once it is granted, no commit of the previous writer
   // is in progress.
-  const row = await leaseRow(queries, 'FOR UPDATE');
-  if (!isFree(row, silent)) return row;
+  const [row] = await queries.rows<LeaseRow>(
+    `SELECT token, holder, renewed_at::text AS renewed,
+     CASE WHEN expires_at = '-infinity' THEN 0
+     ELSE greatest(0, ceil(extract(epoch FROM expires_at - clock_timestamp()) * 1000))::bigint END AS "left"
+     FROM store FOR UPDATE`,
+  );
+  if (!row) throw new StoreError('damaged', 'the table "store" has no row');
+  const isSilent = row.token === silent?.token && row.renewed === silent.renewed;
+  if (row.left > 0 && !isSilent) return row;
   const [taken] = await queries.rows<{ token: number }>(
     `UPDATE store SET token = ${nextToken('token')}, holder = $1, renewed_at = clock_timestamp(),
      expires_at = clock_timestamp() + $2 * interval '1 millisecond' RETURNING token`,

@@ -13,7 +13,7 @@ import type {
 } from '../../standby/standby.ts';
 import { dayName } from '../../time.ts';
 import { processName, writerBackends } from '../base/connect.ts';
-import { defaultLeaseMs, endTransactions, StandbyPlace, successionVersion } from '../base/lease.ts';
+import { defaultLeaseMs, StandbyPlace, successionVersion } from '../base/lease.ts';
 import type { PostgresPlace } from '../base/place.ts';
 import { type Limits, longLimits, type Queries, Session } from '../base/session.ts';
 import { codeOf } from '../base/sqlstates.ts';
@@ -135,8 +135,9 @@ function sightingOf({ token, renewed }: Renewal, isGone: boolean): WriterSightin
 
 /**
  * Ends the lease if it is unchanged since it was `seen`. Returns `alive` if the lease was renewed or taken since
- * then, and `kept` after a transient error or if this role may not terminate sessions. First ends transactions that could
- * still commit; those of a suspended process would otherwise end only at their timeout.
+ * then, and `kept` after a transient error or if this role may not terminate sessions. First terminates sessions with
+ * transactions that could still commit or would block the next writer; the sessions of a suspended process would
+ * otherwise end only at their timeout.
  */
 async function endLease(session: Session, seen: Renewal | null): Promise<WriterEnd> {
   if (seen === null) return { kind: 'alive' };
@@ -145,7 +146,12 @@ async function endLease(session: Session, seen: Renewal | null): Promise<WriterE
     const isEnded = await session.write(async (queries) => {
       const found = 'SELECT 1 FROM store WHERE token = $1 AND renewed_at::text = $2';
       if ((await queries.rows(found, [token, renewed])).length === 0) return false;
-      await endTransactions(queries);
+      await queries.rows(
+        `SELECT pg_terminate_backend(l.pid) FROM pg_locks l JOIN pg_stat_activity a ON a.pid = l.pid
+         WHERE l.relation = 'store'::regclass AND l.mode IN ('RowShareLock', 'RowExclusiveLock') AND l.granted
+         AND a.datname = current_database() AND a.usename = current_user AND l.pid <> pg_backend_pid()
+         AND a.xact_start < clock_timestamp() - interval '1 second'`,
+      );
       const end = "UPDATE store SET expires_at = '-infinity' WHERE token = $1 AND renewed_at::text = $2";
       return (await queries.run(end, [token, renewed])) > 0;
     }, lookLimits);

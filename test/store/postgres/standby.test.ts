@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { noon } from '../../../harness/conformance/labels.ts';
 import { batch, later } from '../../../harness/conformance/suite.ts';
 import { startAppending, statement } from '../../../harness/postgres/appending.ts';
@@ -6,6 +6,7 @@ import { hasPostgres, type PostgresServer, startPostgres } from '../../../harnes
 import { until } from '../../../harness/process/until.ts';
 import { askWriterToStop, storeProcesses } from '../../../src/store/open.ts';
 import type { StoreWriter } from '../../../src/store/port.ts';
+import { StandbyPlace } from '../../../src/store/postgres/base/lease.ts';
 import { type PostgresPlace, parsePostgresUrl } from '../../../src/store/postgres/base/place.ts';
 import { Session } from '../../../src/store/postgres/base/session.ts';
 import { migrations } from '../../../src/store/postgres/schema/migrations.ts';
@@ -187,6 +188,25 @@ describe.skipIf(!hasPostgres())('the standby of a store in PostgreSQL', () => {
     await standby.ready();
     expect((await storeProcesses(url)).standby?.state).toBe('ready');
     await standby.close();
+    expect((await storeProcesses(url)).standby).toBe(null);
+  });
+
+  it('is no longer listed after it has ended, although a renewal arrives late', async () => {
+    await write();
+    const session = new Session(place, 'primary', 2);
+    onTestFinished(() => session.close());
+    const registration = await StandbyPlace.take(session, 'a standby', leaseMs);
+    const [begun, released, renewed] = Array.from({ length: 3 }, () => Promise.withResolvers<void>());
+    const toDatabase = session.write.bind(session);
+    vi.spyOn(session, 'write').mockImplementationOnce(async (work, limits) => {
+      begun?.resolve();
+      await released?.promise;
+      return toDatabase(work, limits).finally(() => renewed?.resolve());
+    });
+    await begun?.promise;
+    await registration.release();
+    released?.resolve();
+    await renewed?.promise;
     expect((await storeProcesses(url)).standby).toBe(null);
   });
 

@@ -236,8 +236,9 @@ export class StandbyPlace {
     this.#session = session;
     this.number = number;
     const limits = { statementMs: leaseMs, replyMs: leaseMs };
+    // A renewal that the server receives after the release must not extend the registration again.
     const sql = `UPDATE succession SET standby_expires_at = clock_timestamp() + $2 * interval '1 millisecond'
-      WHERE standby = $1`;
+      WHERE standby = $1 AND standby_expires_at > '-infinity'`;
     let isRenewing = false;
     this.#timer = setInterval(() => {
       if (isRenewing) return;

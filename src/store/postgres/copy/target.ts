@@ -38,9 +38,10 @@ export async function openPostgresTarget(place: PostgresPlace, generation: strin
     // Check first: a migration must not change the tables of a store that has a writer.
     const version = await storeVersion(session);
     if (version > 0) await session.read((queries) => assertVacant(queries, session.name));
+    // Before the migration, so that an interruption repeats this.
+    if (version > 0 && version < migrations.length) await session.write(dropUnattached);
     await migrate(session, at);
-    const isMigrated = version > 0 && version < migrations.length;
-    const token = await session.write((queries) => begin(queries, session.name, { generation, isMigrated }));
+    const token = await session.write((queries) => begin(queries, session.name, generation));
     return targetOver(session, token);
   } catch (error) {
     await session.close();
@@ -48,14 +49,7 @@ export async function openPostgresTarget(place: PostgresPlace, generation: strin
   }
 }
 
-/** Store to be copied. */
-interface Begun {
-  readonly generation: string;
-  /** True if an earlier version began this copy. */
-  readonly isMigrated: boolean;
-}
-
-async function begin(queries: Queries, name: string, { generation, isMigrated }: Begun): Promise<number> {
+async function begin(queries: Queries, name: string, generation: string): Promise<number> {
   // A writer that creates a store at the same time waits for this lock, and then finds the copy.
   await queries.run('LOCK TABLE store IN EXCLUSIVE MODE');
   await assertVacant(queries, name);
@@ -71,12 +65,12 @@ async function begin(queries: Queries, name: string, { generation, isMigrated }:
   if (row?.generation !== generation) {
     throw new StoreError('occupied', `${name} contains an unfinished copy of another store; use another schema`);
   }
-  if (isMigrated) await dropUnattached(queries);
   return row.token;
 }
 
-/** Drops the days whose tables are not attached yet: a migration changes only the tables that are attached. */
+/** Drops the days of an unfinished copy whose tables are not attached: a migration does not change these tables. */
 async function dropUnattached(queries: Queries): Promise<void> {
+  if (!(await isUnfinishedCopy(queries))) return;
   for (const { day } of await queries.rows<{ day: number }>(`SELECT day FROM ${copyDayTable}`)) {
     if (!(await isAttached(queries, day))) await dropDay(queries, day);
   }

@@ -1,4 +1,5 @@
 import type { Micros } from '../../../contract/timestamp.ts';
+import { maxStampAhead } from '../../common/batch.ts';
 import { IdentitySet, type KnownIdentities } from '../../common/identity-set.ts';
 import { StoreError } from '../../errors.ts';
 import { identityOf } from '../../label.ts';
@@ -234,10 +235,13 @@ class FollowedIdentities {
       newest.at,
     ]);
     if (row?.identity.equals(newest.identity) === true) return;
-    const sql = 'SELECT 1 FROM purge p JOIN source s ON s.did = p.source WHERE s.id = $1';
-    // A purge raises the revision. Its request is kept for as long as the day of the row.
+    // A purge raises the revision. Its request is kept for as long as the day of the row, and removes no row that was
+    // stored after its completion.
+    const sql = `SELECT 1 FROM purge p JOIN source s ON s.did = p.source
+      WHERE s.id = $1 AND (p.completed_at IS NULL OR p.completed_at >= $2)`;
     const mayBePurged = row === undefined && revision !== this.#revision;
-    if (!mayBePurged || (await queries.rows(sql, [newest.source])).length === 0) this.#commitsLost();
+    const purges = mayBePurged ? await queries.rows(sql, [newest.source, newest.at - maxStampAhead]) : [];
+    if (purges.length === 0) this.#commitsLost();
   }
 
   async #read(queries: Queries, stored: (identity: string) => void): Promise<void> {

@@ -85,8 +85,9 @@ export class Acceptance {
   }
 
   /**
-   * Stores a mark after the batches in progress, at `at` or at the time of the oldest of them, if that is earlier. Rows of later batches get stamps at or after the mark. A heartbeat
-   * cannot serve as a mark, because it states only that all data before the heartbeat is stored or recorded as a gap.
+   * Stores a mark after the batches in progress. Its time is `at`, or that of the oldest waiting batch if that is
+   * earlier. Rows of later batches get stamps at or after the mark. A heartbeat cannot serve as a mark, because it states
+   * only that all data before the heartbeat is stored or recorded as a gap.
    */
   mark(at: Micros): Promise<void> {
     // Set the mark in memory first: batches may be prepared before the database stores the mark, and the database may

@@ -28,9 +28,9 @@ import {
 
 /**
  * Size of the page cache for the current day, in bytes. A commit that changes more pages uses more memory, because
- * pages are not spilled to disk.
+ * pages are not spilled to disk. A cache of twice this size appends no faster: the system caches the file too.
  */
-const cacheBytes = 32 * 1024 * 1024;
+const cacheBytes = 16 * 1024 * 1024;
 /**
  * Maximum number of bytes that one commit writes besides its rows: tables, counters, first counts of hot subjects, and
  * free-list pages.

@@ -117,6 +117,8 @@ def join_days(folder):
     # The description is the same for each day, and one that was withdrawn is missing.
     described = [day / "datapackage.json" for day in days if (day / "datapackage.json").exists()]
     if not described:
+        if days:
+            print("nothing is joined: datapackage.json of every day was withdrawn or withheld; delete older joined tables", file=sys.stderr)
         return
     package = json.loads(described[-1].read_bytes())
     incomplete = set()

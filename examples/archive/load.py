@@ -37,7 +37,7 @@ if __name__ == "__main__":
     if len(sys.argv) != 2:
         sys.exit("usage: python3 load.py DIR")
     tables = load(pathlib.Path(sys.argv[1]))
-    for day in sorted({row["day"] for name in ("labels-totals", "labels-gaps") for row in tables[name]}):
+    for day in sorted({row["day"] for table in tables.values() for row in table if "day" in row}):
         own = [row for row in tables["labels-totals"] if row["day"] == day]
         gaps = [row for row in tables["labels-gaps"] if row["day"] == day and row["scope"] == "all"]
         missing = sum(row["seconds"] for row in gaps) / 3600

@@ -264,7 +264,7 @@ export function scriptedPorts(
       repeats: { find: () => Promise.resolve(noChanges), load: () => false },
       filledIn: new FilledIn(),
       purges: over.purges ?? { requestedAt: () => null },
-      cap: new DailyCap({ clock, shareOf, budgetBytes: () => 1e9, isTight: () => false }),
+      cap: new DailyCap({ clock, shareOf, isNew: () => false, budgetBytes: () => 1e9, isTight: () => false }),
       usage,
       clockGeneration: () => 0,
     },

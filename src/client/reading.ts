@@ -22,7 +22,7 @@ export interface Reading<E> {
    * Maximum time in milliseconds from `retrieved_at` to the arrival, which caches may prolong: a minute in the service,
    * and a minute in caches, or the longer lifetime that the response stated.
    */
-  readonly maxDeliveryMs: number;
+  readonly maxDeliveryMs?: number;
   /** Time at which the body arrived, on a monotonic clock, in milliseconds: this client's clock may be set back. */
   readonly [receivedTick]?: number;
 }

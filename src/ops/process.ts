@@ -11,9 +11,9 @@ const stopWithinMs = 9_000;
 const addressMs = 2_000;
 
 /**
- * Makes all connections of this thread wait, in milliseconds, before they give up one of several addresses of a host. By
- * default, Node.js gives up after 250 ms, and never returns to an address. From a machine without IPv6, it could then
- * not connect to a distant host that has one address of each family.
+ * Makes every connection of this thread wait `milliseconds` for each of several addresses of a host. By default, Node.js
+ * waits 250 ms and never returns to an address, so that a machine without IPv6 cannot connect to a distant host that has
+ * one address of each family.
  */
 export function waitForDistantHosts(milliseconds = addressMs): void {
   setDefaultAutoSelectFamilyAttemptTimeout(milliseconds);

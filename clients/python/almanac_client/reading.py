@@ -16,6 +16,7 @@ Via = Literal["fetched", "revalidated", "kept", "kept_newer"]
 SUPERSEDE_SECONDS = 15 * 60
 
 
+#: A minute in seconds.
 MINUTE = 60.0
 
 

@@ -203,7 +203,7 @@ interface DaySums {
   /** Number of events or labels; null if nothing was observed. */
   readonly count: number | null;
   /**
-   * Observed time of the hours that have a count, in seconds. An hour of which no labeler has half counts as half an
+   * Observed time of the hours that have a count, in seconds. An hour of labels without a rate counts as half an
    * hour at most.
    */
   readonly observedSeconds: number;
@@ -259,8 +259,8 @@ export function labelsSums(totals: string, late: string | null = null, rates: st
 }
 
 /**
- * Returns an hour that has no rate, because no labeler has half of it, as observed for at most half of it. The time of the
- * table is that of the instrument, which also runs while labelers cannot be reached or are read late.
+ * Returns an hour without a rate as observed for at most half of it. The time of the table is that of the instrument,
+ * which also runs while labelers cannot be reached or are read late.
  */
 function unrated<R extends { readonly observed_seconds: string }>(row: R): R {
   return { ...row, observed_seconds: String(Math.min(Number(row.observed_seconds), 1_800)) };

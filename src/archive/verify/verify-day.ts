@@ -118,7 +118,7 @@ export class DayVerifier {
 
   /**
    * Returns true if the record names only known files, each at most once, and states only computed files as withheld;
-   * otherwise reports the first other name and returns false. Called before any listed file is read.
+   * otherwise reports the first wrong name and returns false. Called before any listed file is read.
    */
   #hasKnownNames({ day, files, withheld }: DayRecord): boolean {
     const computed = [...computedFiles, ...firstComputedFiles];
@@ -127,7 +127,7 @@ export class DayVerifier {
       files.map(({ name }) => name).find((name) => !missing.delete(name)) ??
       withheld.find((name) => !missing.delete(name) || !computed.includes(name));
     if (wrong === undefined) return true;
-    const message = 'the record names a file that is unknown, named twice or not computed';
+    const message = 'the record names an unknown file, names a file twice, or states an input file as withheld';
     this.#report({ kind: 'malformed', path: pathOf(day, wrong), message });
     return false;
   }

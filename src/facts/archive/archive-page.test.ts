@@ -81,16 +81,16 @@ test('a day with events of which less than a second was observed is not stated a
 test('a day with labels but without an hour that has a rate is not stated as unobserved', () => {
   const labels = { count: 500, observedSeconds: 1_500, wholeHours: [], late: { count: 0, rate: null } };
   const days = [
-    archived('2026-11-19', { labels: { ...labels, late: { count: 300, rate: null } } }),
+    archived('2026-11-19', { labels: { ...labels, observedSeconds: 43_200, late: { count: 300, rate: null } } }),
     archived('2026-11-20', { labels }),
   ];
   const { series } = dayChart(chartDays(days, last(2)), 'labels', { id: 'days', now });
   expect(series.bins.map(({ value, reason }) => [value, reason])).toEqual([
-    [null, 'hardly observed'],
-    [null, 'hardly observed'],
+    [null, 'without an hour with a rate'],
+    [null, 'without an hour with a rate'],
   ]);
-  expect(htmlOf(days)).toContain('<td>labels hardly observed, 300 read late</td>');
-  expect(htmlOf(days)).toContain('<td>labels hardly observed</td>');
+  expect(htmlOf(days)).toContain('<td>labels without an hour with a rate, 300 read late</td>');
+  expect(htmlOf(days)).toContain('<td>labels without an hour with a rate</td>');
   const refused = dayChart(chartDays(days, { ...last(2), areLabelsShown: false }), 'labels', { id: 'days', now });
   expect(refused.series.bins.map(({ reason }) => reason)).toEqual(['not observed', 'not observed']);
 });

@@ -74,8 +74,8 @@ export interface ChartDay {
    * not state them apart, so that the rate may contain them.
    */
   readonly lateLabels?: number | null;
-  /** True if labels were observed, but in no hour long enough for a rate; absent otherwise. */
-  readonly areLabelsBrief?: true;
+  /** True if labels were counted, but no hour has a rate; absent otherwise. */
+  readonly areLabelsUnrated?: true;
   readonly isLabelsPartial: boolean;
   /** Observed share (0 to 1) of the part of the day that has passed. */
   readonly labelsObserved: number;
@@ -125,7 +125,7 @@ function chartDay(day: string, archived: ArchivedDay | undefined, { now, areLabe
     labelsPerHour: perHour === null ? null : rounded(perHour * 3600),
     ...(perHour !== null && labels?.late === undefined && { lateLabels: null }),
     ...(areLabelsShown && labels?.late !== undefined && labels.late.count > 0 && { lateLabels: labels.late.count }),
-    ...(areLabelsShown && perHour === null && (labels?.observedSeconds ?? 0) > 0 && { areLabelsBrief: true }),
+    ...(areLabelsShown && perHour === null && (labels?.observedSeconds ?? 0) > 0 && { areLabelsUnrated: true }),
     isLabelsPartial: areLabelsShown && gapHours(day, labels, now).length > 0,
     labelsObserved: areLabelsShown ? observedShare(day, labels, now) : 0,
   };
@@ -264,8 +264,7 @@ function dayBin(day: ChartDay, kind: DayChartKind): Bin {
   const share = isEvents ? day.weatherObserved : day.labelsObserved;
   const observed = value === null ? 0 : isPartial ? partShare(share) : 1;
   const late = isEvents ? {} : { apart: day.lateLabels ?? null };
-  const isHardly = isEvents ? day.isBrief : day.areLabelsBrief;
-  const reason = isHardly ? 'hardly observed' : reasonOf(day, value, isPartial);
+  const reason = unratedReason(day, isEvents) ?? reasonOf(day, value, isPartial);
   return { start, end: start + dayMs, value, ...late, observed, reason };
 }
 
@@ -274,10 +273,15 @@ export function partShare(share: number): number {
   return Math.min(share, 0.99);
 }
 
-/** States for a day without a rate that it was hardly or not observed, or that it is unknown. */
+/** States for a day without a rate why it has none, that it was not observed, or that it is unknown. */
 export function unratedText(day: ChartDay, kind: 'weather' | 'labels'): string {
-  const isHardly = kind === 'weather' ? day.isBrief : day.areLabelsBrief;
-  return day.isArchived ? `${kind} ${isHardly ? 'hardly' : 'not'} observed` : `${kind} unknown`;
+  return day.isArchived ? `${kind} ${unratedReason(day, kind === 'weather') ?? 'not observed'}` : `${kind} unknown`;
+}
+
+/** Returns why an observed day has no rate, or null. Labels may have been read all day, but late. */
+function unratedReason({ isBrief, areLabelsUnrated }: ChartDay, isWeather: boolean): string | null {
+  if (isWeather) return isBrief === true ? 'hardly observed' : null;
+  return areLabelsUnrated === true ? 'without an hour with a rate' : null;
 }
 
 function reasonOf({ isArchived }: ChartDay, value: number | null, isPartial: boolean): string | null {

@@ -192,6 +192,7 @@ function createFairShares(options: FairSharesOptions): FairShares {
   const usage = new SourceUsage();
   const cap = new DailyCap({
     shareOf: createShareOf(labeler, clocks.wall, priorityWithLabel),
+    isNew: (source) => shareOf(source).priority === 'new',
     clock: clocks.wall,
     budgetBytes: () => disk().dailyBytes,
     isTight: () => disk().isTight,

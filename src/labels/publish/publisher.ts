@@ -9,7 +9,6 @@ import { departureOf, isUnreachable, type KnownLabeler } from '../roster/known-l
 import type { Roster } from '../roster/roster.ts';
 import type { GapWriter } from '../shares/commits.ts';
 import type { CapReason, DailyCap } from '../shares/daily-cap.ts';
-import type { ShareKey } from '../shares/fair-queue.ts';
 import type { Pace } from '../shares/pace.ts';
 import type { Telemetry } from '../shares/telemetry.ts';
 import { type PriorityClass, type SourceState, sourceStates } from '../state/reading-state.ts';
@@ -36,7 +35,6 @@ interface PublisherOptions {
   readonly cap: DailyCap;
   readonly pace: Pace;
   readonly gaps: GapWriter;
-  readonly shareOf: (source: string) => ShareKey;
   /** Rejects if another process became the writer of the store: this process must then not replace the artifacts. */
   readonly assertWriter: () => Promise<void>;
   /** Returns the number of bytes that all sources together may add in a day. */
@@ -264,9 +262,9 @@ async function flushed(gaps: GapWriter): Promise<void> {
 }
 
 /** Returns the number of sources, by class, that are paused or wait because they exceeded a share or a rate. */
-function throttled({ cap, pace, shareOf }: PublisherOptions): Record<PriorityClass, number> {
+function throttled({ cap, pace }: PublisherOptions): Record<PriorityClass, number> {
   const counts = { ...pace.throttled };
-  for (const source of cap.pausedSources) counts[shareOf(source).priority] += 1;
+  for (const source of cap.pausedSources) counts[cap.classOf(source)] += 1;
   return counts;
 }
 

@@ -200,8 +200,8 @@ export class Roster {
       for (let did = list.pop(); did !== undefined; did = list.pop()) {
         const labeler = this.#labelers.get(did);
         // The labeler may have responded since the list was computed.
-        const isEvictable = labeler && !this.#isPrivileged(labeler) && (list === surplus || isUnused(labeler, now));
-        if (isEvictable) return labeler;
+        const isCandidate = labeler && !this.#isPrivileged(labeler) && (list === surplus || isUnused(labeler, now));
+        if (isCandidate) return labeler;
       }
     }
     return null;

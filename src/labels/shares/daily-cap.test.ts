@@ -15,10 +15,11 @@ function shareOf(source: string): ShareKey {
 }
 
 function capAt({ maxRows = 2_000_000, at = noon } = {}) {
-  const state = { now: at, tight: false };
+  const state = { now: at, tight: false, undated: new Set<string>() };
   const cap = new DailyCap({
     clock: () => state.now,
     shareOf,
+    isNew: (source) => state.undated.has(source) || shareOf(source).priority === 'new',
     budgetBytes: () => budget,
     isTight: () => state.tight,
     maxRows,
@@ -188,8 +189,15 @@ test('new sources pause while the disk has little space, and resume when there i
   state.tight = true;
   expect([cap.admits('new.a', rows(1)), cap.reasonOf('new.a'), cap.pausedSources]).toEqual([false, 'disk', ['new.a']]);
   expect([cap.admits('established.a', rows(1)), cap.admits('seeded.a', rows(1))]).toEqual([true, true]);
+  // Its labels would use the share of an established source.
+  state.undated.add('established.b');
+  expect([cap.isPaused('established.b'), cap.classOf('established.b')]).toEqual([true, 'established']);
   state.tight = false;
-  expect([cap.isPaused('new.a'), cap.admits('new.a', rows(1)), cap.pausedSources]).toEqual([false, true, []]);
+  expect([cap.isPaused('new.a'), cap.admits('new.a', rows(1)), cap.pausedSources]).toEqual([
+    false,
+    true,
+    ['established.b'],
+  ]);
 });
 
 describe('a source that is no longer read', () => {

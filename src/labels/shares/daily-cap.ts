@@ -87,6 +87,8 @@ export class CapReached extends Error {
 interface DailyCapOptions {
   readonly clock: () => Micros;
   readonly shareOf: (source: string) => ShareKey;
+  /** Returns true if a source is at present neither seeded nor established. Its share may be that of another class. */
+  readonly isNew: (source: string) => boolean;
   /** Returns the bytes that all sources together may add to a day. */
   readonly budgetBytes: () => number;
   /** Returns true if the disk has so little space that only privileged sources are stored. */
@@ -173,14 +175,18 @@ export class DailyCap {
    */
   isPaused(source: string): boolean {
     this.#updateDay();
-    const { priority } = this.#options.shareOf(source);
-    if (priority === 'new' && this.#options.isTight()) {
+    if (this.#options.isNew(source) && this.#options.isTight()) {
       if (!this.#paused.has(source)) this.#paused.set(source, 'disk');
       return true;
     }
     if (this.#paused.get(source) === 'disk') this.#paused.delete(source);
-    this.#grant(priority);
+    this.#grant(this.classOf(source));
     return this.#paused.has(source);
+  }
+
+  /** Returns the class whose daily share a source uses. */
+  classOf(source: string): PriorityClass {
+    return this.#options.shareOf(source).priority;
   }
 
   /** Returns the reason for the pause of a source, or null if it is not paused. */

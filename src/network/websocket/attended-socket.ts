@@ -241,7 +241,7 @@ export class AttendedSocket implements GuardedSocket {
       const stays = lane.chunk(chunk);
       this.#endRead(length, begun);
       if (isTransient) releaseMemory(chunk);
-      if (!stays) this.#watchChunks(socket);
+      if (!stays && !this.#ending) this.#watchChunks(socket);
     };
     this.#leaveLane = () => socket.off('data', read);
     socket.on('data', read);

@@ -68,3 +68,12 @@ test('a collection with pauses of five hours is null once its pause exceeds 30 h
     { collection: 'listitem.delete', from: endUs - hours(2) + lastAt + 1, to: endUs + hours(29) },
   ]);
 });
+
+test('a collection is not silent after events on a single day, however long its pause is', () => {
+  const endUs = startUs + hours(1);
+  keep(startUs, endUs, { everyUs: windowUs, endUs });
+  const to = startUs + 9 * dayUs;
+  keep(endUs, to, { everyUs: windowUs, endUs });
+  reader.read({ store, endpoint, origin: 'live', nowUs: to + windowUs });
+  expect(silences()).toEqual([]);
+});

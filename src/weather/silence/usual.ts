@@ -55,26 +55,30 @@ export function usualCounts(days: readonly (readonly Minute[])[], silences: read
 }
 
 /**
- * Returns the longest pause of a collection, counted in windows with events of any kind, or null if there are fewer
- * than 7 days, or no event. A pause that has not ended is excluded, because it must be compared with earlier pauses
+ * Returns the longest pause of a collection, counted in windows with events of any kind, or null if the collection has
+ * events on fewer than 7 days. A pause that has not ended is excluded, because it must be compared with earlier pauses
  * even if it began before the day.
  */
 export function usualPause(
   counts: readonly { readonly startUs: number; readonly count: number }[],
   silences: readonly Silence[],
 ): number | null {
-  const longest = new Map<number, { windows: number; pause: number }>();
+  const longest = new Map<number, { windows: number; pause: number; hasEvents: boolean }>();
   const lastEvent = counts.findLastIndex(({ count }) => count > 0);
   let pause = 0;
   for (const [i, { startUs, count }] of counts.entries()) {
     if (isWithin({ startUs }, silences)) continue;
     pause = count === 0 && i < lastEvent ? pause + 1 : 0;
     const day = Math.floor(startUs / dayUs);
-    const known = longest.get(day) ?? { windows: 0, pause: 0 };
-    longest.set(day, { windows: known.windows + 1, pause: Math.max(known.pause, pause) });
+    const known = longest.get(day) ?? { windows: 0, pause: 0, hasEvents: false };
+    longest.set(day, {
+      windows: known.windows + 1,
+      pause: Math.max(known.pause, pause),
+      hasEvents: known.hasEvents || count > 0,
+    });
   }
   const days = [...longest.values()].filter(({ windows }) => windows >= minDayWithEvents);
-  if (lastEvent < 0 || days.length < minuteRule.minDays) return null;
+  if (days.filter(({ hasEvents }) => hasEvents).length < minuteRule.minDays) return null;
   return Math.max(...days.map((day) => day.pause));
 }
 

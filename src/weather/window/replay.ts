@@ -34,7 +34,7 @@ export class Replay {
   }
 
   /**
-   * Returns true if the replay may have reached the present at this event. It ends at an event from after its start too:
+   * Returns true if the replay may have reached the present at this event. It also ends at an event that is newer than its start:
    * if this machine's clock is ahead, no event ever seems to be in the present.
    */
   reachesPresent(timeUs: number): boolean {

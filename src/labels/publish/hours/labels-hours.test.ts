@@ -254,6 +254,16 @@ test.each(['maintenance', 'ingest_paused'] as const)(
   },
 );
 
+test('a labeler is not unavailable after a gap of the instrument that is longer than the file', async () => {
+  const began = start - 80 * hour;
+  const now = start + 2 * hour + minute;
+  const paused = { source: null, start: micros(began), end: micros(now - minute), reason: 'maintenance' } as const;
+  const content: MemoryContent = { startedAt: micros(began - hour), rows: [], gaps: [paused], observedThrough: now };
+  const entries = [listed(a, { firstAnswered: micros(began - hour), lastAnswered: micros(began) })];
+  const { labelers } = await made({ content, now, entries });
+  expect(labelers.map(({ gaps }) => gaps.filter(({ reason }) => reason === 'source_unavailable'))).toEqual([[]]);
+});
+
 test('rows in the unobserved time of a labeler are counted, and a count of no rows in this time is null instead of 0', async () => {
   const now = start + hour + minute;
   const entries = [listed(a, { firstAnswered: null })];

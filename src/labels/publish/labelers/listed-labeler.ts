@@ -179,7 +179,7 @@ export function unreadTime({
   const all: UnreadGap[] = [...gaps, { start: window.start, end: begin, reason: 'not_observed' }];
   if (lastAnswered !== null && window.end - lastAnswered > coverageTolerance) {
     const pauses = [...gaps, ...instrument].filter(isInstrumentPause);
-    const silent = uncovered({ start: lastAnswered, end: window.end }, pauses);
+    const silent = uncovered({ start: micros(Math.max(lastAnswered, window.start)), end: window.end }, pauses);
     const length = silent.reduce((sum, { start, end }) => sum + end - start, 0);
     if (length > coverageTolerance) all.push(...silent.map((part) => ({ ...part, reason: unavailable })));
   }

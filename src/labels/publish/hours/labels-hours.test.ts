@@ -257,7 +257,9 @@ test.each(['maintenance', 'ingest_paused'] as const)(
 test('a labeler is not unavailable after a gap of the instrument that is longer than the file', async () => {
   const began = start - 80 * hour;
   const now = start + 2 * hour + minute;
-  const paused = { source: null, start: micros(began), end: micros(now - minute), reason: 'maintenance' } as const;
+  // The store returns the part of the gap that is in the file.
+  const from = micros(start - 70 * hour);
+  const paused = { source: null, start: from, end: micros(now - minute), reason: 'maintenance' } as const;
   const content: MemoryContent = { startedAt: micros(began - hour), rows: [], gaps: [paused], observedThrough: now };
   const entries = [listed(a, { firstAnswered: micros(began - hour), lastAnswered: micros(began) })];
   const { labelers } = await made({ content, now, entries });

@@ -259,11 +259,11 @@ test('a labeler is not unavailable after a gap of the instrument that is longer 
   const now = start + 2 * hour + minute;
   // The store returns the part of the gap that is in the file.
   const from = micros(start - 70 * hour);
-  const paused = { source: null, start: from, end: micros(now - minute), reason: 'maintenance' } as const;
+  const paused = { source: null, start: from, end: micros(now - 2 * minute), reason: 'maintenance' } as const;
   const content: MemoryContent = { startedAt: micros(began - hour), rows: [], gaps: [paused], observedThrough: now };
   const entries = [listed(a, { firstAnswered: micros(began - hour), lastAnswered: micros(began) })];
   const { labelers } = await made({ content, now, entries });
-  expect(labelers.map(({ gaps }) => gaps.filter(({ reason }) => reason === 'source_unavailable'))).toEqual([[]]);
+  expect(labelers.map(({ gaps, observed_seconds }) => [gaps, observed_seconds.at(-1)])).toEqual([[[], 60]]);
 });
 
 test('rows in the unobserved time of a labeler are counted, and a count of no rows in this time is null instead of 0', async () => {

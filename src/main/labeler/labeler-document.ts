@@ -225,7 +225,10 @@ export function labelerLines(document: LabelerEnvelope, width: number, now: numb
   ];
 }
 
-/** Returns the age of a document in seconds at `now`. The service may have built it some minutes ago, and caches may have kept it since. */
+/**
+ * Returns the age of a document in seconds at `now`. The service may have built it some minutes ago, and caches may have
+ * kept it since.
+ */
 function ageAt({ age_seconds, retrieved_at }: LabelerEnvelope, now: number): number {
   return age_seconds + Math.max(0, now - Date.parse(retrieved_at)) / 1000;
 }
